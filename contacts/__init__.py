@@ -1,0 +1,6 @@
+"""What happens where two bodies touch: grasp kinds and shapes. Knows no arm."""
+
+from contacts.grasps import GRASP_KINDS, GraspKind, grasp_kind
+from contacts.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+
+__all__ = ["GRASP_KINDS", "Box", "Capsule", "Cylinder", "GraspKind", "Mesh", "Shape", "Sphere", "grasp_kind"]

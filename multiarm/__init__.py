@@ -1,0 +1,70 @@
+"""Closed-chain and multi-arm dynamics: several arms carrying one object, and any mechanism with kinematic loops.
+
+The flow: a `Mechanism` is described, `graphs.analyse` finds its spanning tree and cut joints, `Mechanism.compile`
+freezes both into a `Model`; functions take a `Model` and a `State` and return a `Solution` or arrays.
+
+Conventions, the same everywhere
+--------------------------------
+- SI units, radians. Spatial vectors angular part first: V = [omega; v], f = [n; f].
+- World axes. A body's velocity and acceleration are taken at the body's own origin; the linear part of an acceleration
+is
+  that point's ordinary acceleration. Accelerations are true: gravity's pseudo-acceleration does not appear in them.
+- Quaternions scalar last (x, y, z, w). Poses are `scipy.spatial.transform.RigidTransform`; 4x4 arrays and xyz triples
+are
+  accepted too. `pose(xyz, rpy=)` makes one, with fixed-axis roll-pitch-yaw as in URDF.
+- `inertia=` is about the centre of mass in body axes: three principal values or 3x3. `Box` takes full edge lengths.
+- Coordinates stand in the order joints were added, within an arm from base to tip, a free joint in its body's place.
+  Free: q = [quaternion; xyz], v = [omega; v] in the axes of the parent (of the world, for a free body). Spherical: q
+  the quaternion of child in parent, v the relative angular velocity in child axes. Planar: (x, y, angle) in the joint
+  frame. Cylindrical: (angle, slide). Universal: angles about `axis`, then `axis2`. Screw: angle, with `pitch` in m/rad.
+- A joint's q, v, tau and wrench follow its declared parent -> child, whichever way the tree runs through it.
+- A force is reported with its point, axes, on whom and by whom (`Wrench`).
+"""
+
+from contacts import Box, Capsule, Cylinder, Mesh, Sphere
+from multiarm import robots
+from multiarm.description import Body, Coupling, Frame, Grasp, Joint, Robot
+from multiarm.dynamics import (
+    hybrid_dynamics,
+    inverse_dynamics,
+    log_determinant,
+    mass_matrix,
+    mass_matrix_inverse,
+    operational_compliance,
+    tree_forward_dynamics,
+)
+from multiarm.energy import Energy, Momentum, center_of_mass, energy, momentum
+from multiarm.errors import (
+    BadInputError,
+    DescriptionError,
+    GraphError,
+    MultiArmError,
+    RobotFileError,
+    SingularInertiaError,
+    UnknownNameError,
+    UnphysicalInertiaWarning,
+)
+from multiarm.filtering import FilterQuantities, smoother
+from multiarm.kinematics import JointMotion, Kinematics, jacobian, jacobian_gram, kinematics
+from multiarm.laws import Moment, TimeLaw, follow, polynomial_law, sine_law
+from multiarm.mechanism import Arm, Mechanism
+from multiarm.model import CutJoint, Model
+from multiarm.operators import Operators, dense, operators
+from multiarm.poses import pose
+from multiarm.prepared import Compiled, compiled
+from multiarm.solution import JointForces, Solution, interbody_forces
+from multiarm.state import State
+from multiarm.urdf import load_urdf
+from multiarm.version import __version__
+from multiarm.wrench import Wrench
+
+__all__ = [
+    "Arm", "BadInputError", "Body", "Box", "Capsule", "Compiled", "Coupling", "CutJoint", "Cylinder",
+    "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError", "Grasp", "Joint", "JointForces",
+    "JointMotion", "Kinematics", "Mechanism", "Mesh", "Model", "Moment", "Momentum", "MultiArmError", "Operators",
+    "Robot", "RobotFileError", "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError",
+    "UnphysicalInertiaWarning", "Wrench", "__version__", "center_of_mass", "compiled", "dense", "energy", "follow",
+    "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_urdf",
+    "log_determinant", "mass_matrix", "mass_matrix_inverse", "momentum", "operational_compliance", "operators",
+    "polynomial_law", "pose", "robots", "sine_law", "smoother", "tree_forward_dynamics",
+]  # fmt: skip

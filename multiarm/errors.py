@@ -1,0 +1,56 @@
+"""Errors that users can cause; each says what is wrong, with which part, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from graphs.errors import GraphError, MultiArmError, UnknownNameError
+
+__all__ = [
+    "BadInputError",
+    "DescriptionError",
+    "GraphError",
+    "MultiArmError",
+    "RobotFileError",
+    "SingularInertiaError",
+    "UnknownNameError",
+    "UnphysicalInertiaWarning",
+]
+
+
+class DescriptionError(MultiArmError, ValueError):
+    """A body, joint, arm or grasp that cannot be part of the mechanism; ``names`` lists the parts concerned."""
+
+    def __init__(self, message: str, names: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.names = tuple(names)
+
+
+class RobotFileError(DescriptionError):
+    """A robot file that cannot be read as a tree of bodies; ``path`` is the file."""
+
+    def __init__(self, path: object, message: str, names: Iterable[str] = ()) -> None:
+        super().__init__(f"{path}: {message}", names)
+        self.path = path
+
+
+class BadInputError(MultiArmError, ValueError):
+    """Numbers that do not fit the model: wrong length, not finite, a quaternion that is not unit."""
+
+
+class SingularInertiaError(MultiArmError, ArithmeticError):
+    """The articulated inertia D at a joint is not positive, so its acceleration is undefined.
+
+    ``body`` and ``joint`` name the place, ``value`` is D (kg m^2 or kg).
+    """
+
+    def __init__(self, body: str, joint: str, value: float) -> None:
+        super().__init__(
+            f"the articulated inertia D of body {body!r} at joint {joint!r} is {value:.3g}, not positive: "
+            f"give the body mass and inertia, or the joint armature"
+        )
+        self.body, self.joint, self.value = body, joint, value
+
+
+class UnphysicalInertiaWarning(UserWarning):
+    """Published inertias that no rigid body can have, kept as given."""

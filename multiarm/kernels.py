@@ -1,0 +1,34 @@
+"""The compiled kernels, for use inside a user's own ``@numba.njit`` code.
+
+Each takes the two tables of ``multiarm.compiled(model)`` first (`tree`, `link`; one `link` per thread), then plain
+contiguous float64 arrays. None allocates. Each returns 0, the row of a link whose articulated inertia is not positive,
+or -1 for arrays of the wrong length; ``compiled(model).check(status)`` turns that into an error with names.
+"""
+
+from multiarm.sweeps.articulated import articulate
+from multiarm.sweeps.compliance import operational_compliance, tip_gram
+from multiarm.sweeps.composite import joint_gram, mass_matrix
+from multiarm.sweeps.forward import fd1, fd2, fd3, fd4, solve_mass
+from multiarm.sweeps.inverse import hybrid, newton_euler
+from multiarm.sweeps.kinematics import jacobian, locate, totals
+from multiarm.sweeps.operators import gather, scatter
+
+__all__ = [
+    "articulate",
+    "fd1",
+    "fd2",
+    "fd3",
+    "fd4",
+    "gather",
+    "hybrid",
+    "jacobian",
+    "joint_gram",
+    "locate",
+    "mass_matrix",
+    "newton_euler",
+    "operational_compliance",
+    "scatter",
+    "solve_mass",
+    "tip_gram",
+    "totals",
+]

@@ -1,0 +1,133 @@
+"""Prepared calls: the sweeps on plain arrays with everything else already in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from multiarm.model import Model
+from multiarm.sweeps import layout as at
+from multiarm.sweeps.articulated import articulate
+from multiarm.sweeps.compliance import operational_compliance
+from multiarm.sweeps.composite import mass_matrix
+from multiarm.sweeps.forward import fd4
+from multiarm.sweeps.inverse import hybrid, newton_euler
+from multiarm.sweeps.kinematics import jacobian, locate
+from multiarm.workspace import Workspace, frame_rows, raise_for_status
+
+__all__ = ["Compiled", "compiled"]
+
+
+class Compiled:
+    """Functions of one model on plain contiguous float64 arrays, for use in a loop; no call allocates.
+
+    Every function writes its last array argument and returns it. Inputs are not validated beyond their types and
+    lengths: quaternions must be unit. One instance belongs to one thread at a time, for it owns a workspace.
+
+    Inside a user's own ``@numba.njit`` code call the kernels of ``multiarm.kernels`` with `tree` and `link` as their
+    first two arguments; they return 0, or a status that `check` explains.
+
+    Attributes
+    ----------
+    forward_dynamics : callable
+        (q, v, tau, out): accelerations of the tree by FD4.
+    inverse_dynamics : callable
+        (q, v, a, out): generalised forces by Newton-Euler.
+    hybrid_dynamics : callable
+        (q, v, prescribed, a, tau): completes `a` where the bool array `prescribed` is False and `tau` where it is True.
+    mass_matrix : callable
+        (q, out): nv x nv, by composite bodies.
+    jacobian : callable
+        (q, frame, out): 6 x nv; `frame` from `frame`.
+    operational_compliance : callable
+        (q, frames, out): Lambda, 6m x 6m; `frames` from `frames`.
+    external : array
+        Wrenches [torque; force] on the links at their origins, world axes, one row per link, kept until overwritten;
+        `link_of` tells a body's row. Zero at first.
+    tree, link : array
+        The tables of ``multiarm.sweeps.layout``.
+    """
+
+    forward_dynamics: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    inverse_dynamics: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+    def __init__(self, model: Model) -> None:
+        workspace = Workspace(model)
+        tree, link = workspace.tree, workspace.link
+        self.model, self.tree, self.link = model, tree, link
+        self.external = link[:, at.EXTERNAL : at.EXTERNAL + 6]
+        self._rest = np.zeros(model.nv)
+
+        # closures, because an attribute look-up per array is dear at this scale
+        def forward_dynamics(q: np.ndarray, v: np.ndarray, tau: np.ndarray, out: np.ndarray) -> np.ndarray:
+            status = fd4(tree, link, q, v, tau, out)
+            if status:
+                raise_for_status(model, link, status)
+            return out
+
+        def inverse_dynamics(q: np.ndarray, v: np.ndarray, a: np.ndarray, out: np.ndarray) -> np.ndarray:
+            status = newton_euler(tree, link, q, v, a, out)
+            if status:
+                raise_for_status(model, link, status)
+            return out
+
+        self.forward_dynamics, self.inverse_dynamics = forward_dynamics, inverse_dynamics
+
+    def check(self, status: int) -> None:
+        """Raise what a kernel's status stands for; nothing for 0."""
+        if status:
+            raise_for_status(self.model, self.link, status)
+
+    def link_of(self, name: str) -> int:
+        """Row of the link that carries a body or frame."""
+        return self.model.placement(name).link
+
+    def frame(self, name: str) -> np.ndarray:
+        """A body or frame as the kernels take it: [link, x, y, z]."""
+        return frame_rows(self.model, [name])[0]
+
+    def frames(self, *names: str) -> np.ndarray:
+        """Several bodies or frames as the kernels take them, one row each."""
+        return frame_rows(self.model, list(names))
+
+    def hybrid_dynamics(
+        self, q: np.ndarray, v: np.ndarray, prescribed: np.ndarray, a: np.ndarray, tau: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Complete `a` where `prescribed` is False and `tau` where it is True; returns both."""
+        self.check(hybrid(self.tree, self.link, q, v, prescribed, a, tau))
+        return a, tau
+
+    def mass_matrix(self, q: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Mass matrix by composite bodies."""
+        self.check(mass_matrix(self.tree, self.link, q, self._rest, out))
+        return out
+
+    def jacobian(self, q: np.ndarray, frame: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Jacobian of a frame, world axes at its origin."""
+        self.check(locate(self.tree, self.link, q, self._rest))
+        self.check(jacobian(self.tree, self.link, frame, out))
+        return out
+
+    def operational_compliance(self, q: np.ndarray, frames: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Lambda = J M^-1 J* at the frames with cross terms."""
+        self.check(articulate(self.tree, self.link, q, self._rest))
+        self.check(operational_compliance(self.tree, self.link, frames, out))
+        return out
+
+
+def compiled(model: Model) -> Compiled:
+    """Prepared calls for `model`, with a workspace of their own.
+
+    Examples
+    --------
+    >>> import numpy as np, multiarm as ma
+    >>> m = ma.Mechanism()
+    >>> m.add_arm("arm", ma.robots.chain(3))
+    >>> model = m.compile(gravity=(0, 0, 0))
+    >>> calls = ma.compiled(model)
+    >>> q, v, tau, a = np.zeros((4, 3))
+    >>> calls.forward_dynamics(q, v, tau, a)
+    array([0., 0., 0.])
+    """
+    return Compiled(model)

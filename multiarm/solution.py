@@ -1,0 +1,114 @@
+"""What a forward-dynamics solver says: accelerations, forces, and how well they satisfy the equations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from multiarm.errors import UnknownNameError
+from multiarm.model import Model
+from multiarm.state import State
+from multiarm.sweeps import layout as at
+from multiarm.sweeps.inverse import newton_euler
+from multiarm.workspace import External, Workspace, located
+from multiarm.wrench import Wrench
+
+__all__ = ["JointForces", "Solution", "interbody_forces"]
+
+
+class JointForces(Mapping[str, Wrench]):
+    """Inter-body forces by joint name: on the joint's child by its parent, at the joint."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def __getitem__(self, name: str) -> Wrench:
+        model = self._workspace.model
+        if name not in model.joints:
+            raise UnknownNameError("tree joint", name, model.joints)
+        place = model.joints[name]
+        k = place.links[-1]
+        f = place.sign * self._workspace.link[k, at.FORCE : at.FORCE + 6]
+        return Wrench(
+            f[:3].copy(), f[3:].copy(), self._workspace.origin(k).copy(), on=place.joint.child, by=place.joint.parent
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._workspace.model.joints)
+
+    def __len__(self) -> int:
+        return len(self._workspace.model.joints)
+
+
+def interbody_forces(model: Model, state: State, a: np.ndarray, external: External | None = None) -> JointForces:
+    """F = phi (M alpha + b - external): the force through every tree joint, actuator and bearing together.
+
+    JPL 88-11-I (3.17); equals P (alpha - a) + z of the articulated-body filter (SOA-Lecture). Tree joints only: loops
+    are open.
+    """
+    workspace = _moved(model, state, a, external)[0]
+    return JointForces(workspace)
+
+
+def _moved(model: Model, state: State, a: np.ndarray, external: External | None) -> tuple[Workspace, np.ndarray]:
+    """Tables after Newton-Euler at accelerations a, and the generalised forces it found."""
+    workspace = located(model, state, external)
+    tau = np.empty(model.nv)
+    workspace.check(
+        newton_euler(workspace.tree, workspace.link, np.array(state.q), np.array(state.v), np.array(a), tau)
+    )
+    return workspace, tau
+
+
+class Solution(np.lib.mixins.NDArrayOperatorsMixin):
+    """Accelerations `a` and generalised forces `tau` (nv entries each) at a state.
+
+    Where an array is expected, a Solution stands for its accelerations, as a State does for its coordinates.
+    """
+
+    def __init__(
+        self, model: Model, state: State, a: np.ndarray, tau: np.ndarray, external: External | None, method: str
+    ) -> None:
+        self.model, self.state, self.a, self.tau, self.external, self.method = model, state, a, tau, external, method
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.a, dtype=dtype) if copy or dtype is not None else self.a
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return getattr(ufunc, method)(*(x.a if isinstance(x, Solution) else x for x in inputs), **options)
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.a[index]
+
+    def __repr__(self) -> str:
+        return f"<Solution of {self.model.name!r} by {self.method}: residual {self.residual:.1e}>"
+
+    @cached_property
+    def _newton_euler(self) -> tuple[Workspace, np.ndarray]:
+        return _moved(self.model, self.state, self.a, self.external)
+
+    def acceleration(self, name: str) -> np.ndarray:
+        """True spatial acceleration [omega-dot; v-dot] of a body or frame at its own origin, world axes."""
+        workspace = self._newton_euler[0]
+        alpha = workspace.link[:, at.ALPHA : at.ALPHA + 6].copy()
+        alpha[:, 3:] += self.model.gravity
+        return workspace.acceleration(name, alpha)
+
+    @cached_property
+    def forces(self) -> JointForces:
+        """Force through every tree joint, on its child by its parent."""
+        return JointForces(self._newton_euler[0])
+
+    @cached_property
+    def residual(self) -> float:
+        """|M a + C - tau| relative to the largest of the three, by Newton-Euler."""
+        workspace, needed = self._newton_euler
+        scale = max(np.abs(self.tau).max(initial=0.0), np.abs(needed).max(initial=0.0), 1e-300)
+        forces = np.abs(workspace.link[1:, at.FORCE : at.FORCE + 6]).max(initial=0.0)
+        return float(np.abs(needed - self.tau).max(initial=0.0) / max(scale, forces))

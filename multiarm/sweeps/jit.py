@@ -1,0 +1,147 @@
+"""The two decorators of compiled code, and a kernel cache that cannot go stale.
+
+`kernel` marks what is called from Python or from a user's own compiled code; `value` marks the small functions on
+tuples that disappear into kernels. Numba's own on-disk cache watches only the file of the function it compiled, not the
+files of the functions that were inlined into it. Here the cache folder is named after a digest of every source file of
+this package, so an edit anywhere leads to an empty folder and a fresh compilation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numba import njit
+from numba.core import caching
+
+__all__ = ["cache_folder", "kernel", "source_digest", "value"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Fused multiply-add is the only liberty taken: it rounds once instead of twice. IEEE otherwise.
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+SOURCES = Path(__file__).resolve().parent
+KEEP_DAYS = 30
+PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))
+
+
+@cache
+def source_digest(folder: Path = SOURCES) -> str:
+    """Digest of every Python file in `folder`, the compiler options included."""
+    digest = hashlib.sha256(repr(sorted(OPTIONS.items(), key=str)).encode())
+    for source in sorted(folder.glob("*.py")):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_root() -> Path:
+    """Where compiled kernels are kept: ``MULTIARM_CACHE_DIR``, or the user's cache folder."""
+    if chosen := os.environ.get("MULTIARM_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "multiarm"
+
+
+def cache_folder() -> Path:
+    """The folder of the kernels compiled from the present sources."""
+    return cache_root() / source_digest()
+
+
+def _forget_old_folders(current: Path) -> None:
+    """Remove sibling folders that nobody has written to for a month."""
+    oldest = time.time() - KEEP_DAYS * 86400
+    for folder in current.parent.iterdir():
+        if folder != current and len(folder.name) == len(current.name) and folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Locator(caching._CacheLocator):
+    """Tells Numba where a kernel's machine code lives and which sources it belongs to."""
+
+    def __init__(self, line: int) -> None:
+        self._line = line
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return source_digest()
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _Locator:
+        return cls(py_func.__code__.co_firstlineno)
+
+
+class _CacheImplementation(caching.CompileResultCacheImpl):
+    _locator_classes: Any = (_Locator,)
+
+
+class _KernelCache(caching.FunctionCache):
+    """Numba's function cache in our folder; says once that compiling takes a while, and works without a disk."""
+
+    _impl_class = _CacheImplementation
+    _announced = False
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            found = super()._load_overload(sig, target_context)
+        except (OSError, EOFError, pickle.UnpicklingError):  # unreadable folder, or a file cut short by a full disk
+            found = None
+        if found is None and not _KernelCache._announced:
+            _KernelCache._announced = True
+            print("multiarm: compiling kernels, once per machine and version", file=sys.stderr, flush=True)
+        return found
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super()._save_overload(sig, data)
+            _forget_old_folders(cache_folder())
+        except OSError as error:
+            print(f"multiarm: kernels cannot be cached in {self.cache_path} ({error})", file=sys.stderr, flush=True)
+            self.disable()
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., int]:
+    """Compile `function` on first call and keep the machine code on disk."""
+    if Path(function.__code__.co_filename).resolve().parent != SOURCES:
+        raise ImportError(f"kernel {function.__name__} must live in {SOURCES}, whose digest keys the cache")
+    dispatcher = njit(**OPTIONS)(function)
+    dispatcher._cache = _KernelCache(function)
+    compile_for = dispatcher._compile_for_args
+
+    def compile_if_plain(*args: Any, **kwargs: Any) -> Any:
+        # called only for types not met before: an integer `out` would be truncated without a word, and a strided array
+        # would be compiled for, taking seconds where a copy takes none
+        for position, array in enumerate(args):
+            if isinstance(array, np.ndarray) and not (array.flags.c_contiguous and array.dtype in PLAIN_TYPES):
+                raise TypeError(
+                    f"{function.__name__}: argument {position} must be a contiguous array of float64 "
+                    f"(of bool for masks), not {array.dtype} with strides {array.strides}"
+                )
+        return compile_for(*args, **kwargs)
+
+    dispatcher._compile_for_args = compile_if_plain
+    return dispatcher
+
+
+def value(function: Function) -> Function:
+    """Compile a small function on values into whatever kernel calls it."""
+    return njit(forceinline=True, **OPTIONS)(function)

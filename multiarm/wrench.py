@@ -1,0 +1,47 @@
+"""A force with everything needed to read it: moment, point, axes, on whom and by whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from multiarm.poses import as_vector3
+
+__all__ = ["Wrench"]
+
+
+@dataclass(frozen=True, eq=False)
+class Wrench:
+    """Torque [N m] about `point` and force [N], world axes, acting `on` one body `by` another.
+
+    Examples
+    --------
+    >>> push = Wrench(np.zeros(3), np.array([0, 0, 2.0]), np.zeros(3), on="box", by="hand")
+    >>> push.about((0, 1, 0)).torque
+    array([-2.,  0.,  0.])
+    """
+
+    torque: np.ndarray
+    force: np.ndarray
+    point: np.ndarray
+    on: str
+    by: str
+
+    def about(self, point: ArrayLike) -> Wrench:
+        """The same wrench with its torque taken about another point [m, world axes]."""
+        new = as_vector3(point, "point")
+        return Wrench(self.torque + np.cross(self.point - new, self.force), self.force, new, self.on, self.by)
+
+    @property
+    def array(self) -> np.ndarray:
+        """[torque; force], six entries."""
+        return np.concatenate([self.torque, self.force])
+
+    def __neg__(self) -> Wrench:
+        return Wrench(-self.torque, -self.force, self.point, self.by, self.on)
+
+    def __str__(self) -> str:
+        with np.printoptions(precision=6, suppress=True):
+            return f"on {self.on} by {self.by}: torque {self.torque} N m, force {self.force} N at {self.point} m"
