@@ -119,7 +119,8 @@ def raise_for_status(model: Model, link: np.ndarray, status: int) -> NoReturn:
             f"array lengths do not fit the model: q needs nq = {model.nq} entries, all others nv = {model.nv}"
         )
     joint = next(name for name, place in model.joints.items() if status in place.links)
-    body = next(name for name, place in model.placements.items() if place.link >= status)
+    carried = model.joints[joint].links[-1]
+    body = next(name for name, place in model.placements.items() if place.link == carried)
     raise SingularInertiaError(body, joint, float(link[status, at.D]))
 
 

@@ -1,0 +1,229 @@
+"""Bad input gets an error that names the culprit, and leaves nothing half-built."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import multiarm as ma
+
+
+@pytest.fixture
+def m():
+    m = ma.Mechanism()
+    m.add_body("rod", mass=1.0, inertia=(0.001, 0.1, 0.1))
+    m.add_joint("hinge", "revolute", parent="world", child="rod")
+    m.add_body("ball", mass=1.0, inertia=(1, 1, 1))
+    return m
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mass": -1.0, "inertia": (1, 1, 1)}, "'x'.*-1.0 kg is negative"),
+        ({"mass": np.nan, "inertia": (1, 1, 1)}, "'x': mass: nan is not finite"),
+        ({"mass": "heavy", "inertia": (1, 1, 1)}, "'x': mass: expected a number"),
+        ({"mass": 1.0}, "'x' has mass but no inertia"),
+        ({"mass": 1.0, "inertia": (1, 1, 3)}, "'x'.*triangle inequality"),
+        ({"mass": 1.0, "inertia": (0, 1, 1)}, "'x'.*not positive"),
+        ({"mass": 1.0, "inertia": (-1, 1, 1)}, "'x'.*not positive"),
+        ({"mass": 1.0, "inertia": np.eye(2)}, "'x': inertia: expected"),
+        ({"mass": 1.0, "inertia": (1, np.nan, 1)}, "'x': inertia"),
+        ({"mass": 1.0, "inertia": [[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]}, "'x': inertia.*not symmetric"),
+        ({"mass": 1.0, "inertia": (1, 1, 1), "com": (0, 0)}, "'x': com"),
+        ({"mass": 1.0, "inertia": (1, 1, 1), "pose": np.eye(3)}, "'x': pose"),
+        ({"mass": 1.0, "inertia": (1, 1, 1), "pose": 2 * np.eye(4)}, "'x': pose.*not a rigid transform"),
+        ({"mass": 0.0, "inertia": (1, 1, 1)}, "'x': inertia without mass"),
+    ],
+)
+def test_impossible_bodies_are_refused(m, options, message):
+    before = list(m.order)
+    with pytest.raises(ma.MultiArmError, match=message):
+        m.add_body("x", **options)
+    assert m.order == before
+    assert "x" not in m.bodies
+
+
+def test_strict_false_keeps_published_values(m):
+    m.add_body("x", mass=1.0, inertia=(1, 1, 3), strict=False)
+    assert m.compile().mass == 3.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("j", "revolte", "world", "ball"), {}, "no joint kind 'revolte'; did you mean 'revolute'"),
+        (("hinge", "revolute", "world", "ball"), {}, "already a joint, grasp or arm 'hinge'"),
+        (("j", "revolute", "wrld", "ball"), {}, "no body or frame 'wrld'; did you mean 'world'"),
+        (("j", "revolute", "ball", "ball"), {}, "connect body 'ball' with itself"),
+        (("j", "revolute", "world", "ball"), {"axis": (0, 0, 0)}, "'j': axis has no direction"),
+        (("j", "revolute", "world", "ball"), {"axis": (0, np.nan, 0)}, "'j': axis"),
+        (("j", "universal", "world", "ball"), {}, "'j'.*axis2"),
+        (("j", "universal", "world", "ball"), {"axis2": (0, 0, -1)}, "'j'.*parallel"),
+        (("j", "screw", "world", "ball"), {}, "'j'.*pitch"),
+        (("j", "revolute", "world", "ball"), {"lower": 2, "upper": 1}, "'j'.*lower limit 2 is above"),
+        (("j", "revolute", "world", "ball"), {"armature": -1.0}, "'j': armature"),
+        (("j", "revolute", "world", "ball"), {"effort_limit": 0.0}, "'j': effort_limit"),
+        (("j", "revolute", "world", "ball"), {"at": (1, 2)}, "'j': at"),
+        (("", "revolute", "world", "ball"), {}, "non-empty string"),
+    ],
+)
+def test_impossible_joints_are_refused(m, arguments, options, message):
+    before = list(m.order)
+    with pytest.raises(ma.MultiArmError, match=message):
+        m.add_joint(*arguments, **options)
+    assert m.order == before
+
+
+def test_names_are_unique(m):
+    with pytest.raises(ma.DescriptionError, match="'rod'"):
+        m.add_body("rod")
+    with pytest.raises(ma.DescriptionError, match="'rod'"):
+        m.add_frame("rod", "ball")
+    m.add_arm("arm", ma.robots.planar(2))
+    for name in ("arm", "rod", "hinge"):
+        with pytest.raises(ma.DescriptionError, match=f"'{name}'"):
+            m.add_arm(name, ma.robots.planar(2))
+    with pytest.raises(ma.DescriptionError, match="slash"):
+        m.add_arm("a/b", ma.robots.planar(2))
+    with pytest.raises(ma.BadInputError, match="expected a Robot"):
+        m.add_arm("other", "panda.urdf")
+
+
+def test_grasps_name_what_is_wrong(m):
+    m.add_arm("arm", ma.robots.planar(2))
+    with pytest.raises(ma.UnknownNameError, match="did you mean 'rigid'"):
+        m.grasp("arm", "ball", kind="rigit")
+    with pytest.raises(ma.UnknownNameError, match="'bal'"):
+        m.grasp("arm", "bal")
+    with pytest.raises(ma.UnknownNameError, match="'amr'"):
+        m.grasp("amr", "ball")
+    with pytest.raises(ma.DescriptionError, match="friction"):
+        m.grasp("arm", "ball", friction=-0.1)
+    with pytest.raises(ma.DescriptionError, match="part of"):
+        m.grasp("arm", m.arms["arm"].bodies[-1])
+    assert not m.grasps
+
+
+def test_couplings_name_what_is_wrong(m):
+    with pytest.raises(ma.UnknownNameError, match="'hing'"):
+        m.couple("hing", "hinge")
+    with pytest.raises(ma.DescriptionError, match="itself"):
+        m.couple("hinge", "hinge")
+    m.add_joint("socket", "spherical", parent="rod", child="ball")
+    with pytest.raises(ma.DescriptionError, match="'socket' is spherical"):
+        m.couple("hinge", "socket")
+
+
+@pytest.mark.parametrize("cuts", ["graps", ["hinje"], 3])
+def test_unknown_strategies_and_cuts_list_the_valid_ones(m, cuts):
+    with pytest.raises(ma.MultiArmError, match=r"'grasps'|'hinge'|cuts"):
+        m.compile(cuts=cuts)
+
+
+@pytest.mark.parametrize("gravity", [(0, 0), (0, 0, np.inf), "down"])
+def test_gravity_is_three_numbers(m, gravity):
+    with pytest.raises(ma.BadInputError, match="gravity"):
+        m.compile(gravity=gravity)
+
+
+@pytest.mark.parametrize(
+    ("q", "message"),
+    [
+        (np.zeros(3), "q: expected 8 numbers"),
+        ([np.nan] * 8, "q: entry 0 is nan"),
+        ("zero", "q: expected 8 numbers"),
+        ({"hing": 0.0}, "no arm, joint or free body 'hing'; did you mean 'hinge'"),
+        ({"hinge": [0, 0]}, "q of 'hinge': expected 1 numbers"),
+        ({"rod": 0.0}, "'rod' is carried by joint 'hinge'"),
+        ({"ball": np.zeros(7)}, "q of 'ball': the quaternion"),
+        ({"ball": [0, 0, 0, 1 + 1e-5, 0, 0, 0]}, "q of 'ball'.*length 1.00001"),
+    ],
+)
+def test_states_say_what_does_not_fit(m, q, message):
+    with pytest.raises(ma.MultiArmError, match=message):
+        m.compile().state(q=q)
+
+
+def test_quaternions_close_to_unit_are_normalised(m):
+    state = m.compile().state(q={"ball": [0, 0, 0, 1 + 5e-7, 0, 0, 0]})
+    assert np.linalg.norm(state.q[1:5]) == pytest.approx(1.0, abs=1e-15)
+
+
+@given(q=hnp.arrays(np.float64, st.integers(0, 12)), v=hnp.arrays(np.float64, st.integers(0, 12)))
+def test_any_array_makes_a_valid_state_or_a_clear_error(q, v):
+    m = ma.Mechanism()
+    m.add_body("ball", mass=1.0, inertia=(1, 1, 1))
+    model = m.compile()
+    try:
+        state = model.state(q=q, v=v)
+    except ma.BadInputError:
+        return
+    assert np.isfinite(state.q).all()
+    assert np.linalg.norm(state.q[:4]) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_functions_refuse_what_belongs_elsewhere(m):
+    model, other = m.compile(), m.compile()
+    state = model.state()
+    with pytest.raises(ma.BadInputError, match="belongs to the model"):
+        ma.tree_forward_dynamics(other, state)
+    with pytest.raises(ma.UnknownNameError, match="'fd4'"):
+        ma.tree_forward_dynamics(model, state, method="fd5")
+    with pytest.raises(ma.UnknownNameError, match="'composite'"):
+        ma.mass_matrix(model, state, method="fast")
+    with pytest.raises(ma.UnknownNameError, match="newton_euler"):
+        ma.inverse_dynamics(model, state, method="rnea")
+    with pytest.raises(ma.BadInputError, match="tau: expected 7 numbers"):
+        ma.tree_forward_dynamics(model, state, [1.0])
+    with pytest.raises(ma.UnknownNameError, match=r"'rodd'.*'rod'"):
+        ma.jacobian(model, state, "rodd")
+    with pytest.raises(ma.UnknownNameError, match="side"):
+        ma.jacobian_gram(model, state, "rod", side="left")
+    with pytest.raises(ma.BadInputError, match="external wrench on 'rod'"):
+        ma.tree_forward_dynamics(model, state, external={"rod": [1, 2, 3]})
+    with pytest.raises(ma.UnknownNameError, match="'stick'"):
+        ma.tree_forward_dynamics(model, state, external={"stick": np.zeros(6)})
+
+
+def massless_tip():
+    m = ma.Mechanism()
+    m.add_body("arm", mass=1.0, inertia=(1, 1, 1))
+    m.add_body("feather")
+    m.add_joint("shoulder", "revolute", parent="world", child="arm")
+    m.add_joint("wrist", "revolute", parent="arm", child="feather", at=(1, 0, 0))
+    return m.compile()
+
+
+def test_an_axis_without_inertia_names_its_body():
+    model = massless_tip()
+    state = model.state()
+    for attempt in (
+        lambda: ma.tree_forward_dynamics(model, state),
+        lambda: ma.mass_matrix_inverse(model, state),
+        lambda: ma.operators(model, state),
+        lambda: ma.hybrid_dynamics(model, state),
+        lambda: ma.compiled(model).forward_dynamics(*np.zeros((4, 2))),
+    ):
+        with pytest.raises(ma.SingularInertiaError, match="'feather' at joint 'wrist'") as error:
+            attempt()
+        assert error.value.body == "feather"
+    # inverse dynamics needs no such inertia, nor does a prescribed joint
+    assert np.isfinite(ma.inverse_dynamics(model, state)).all()
+    assert np.isfinite(ma.hybrid_dynamics(model, state, prescribed={"wrist": 1.0}).a).all()
+
+
+def test_prepared_calls_check_lengths_types_and_layout():
+    m = ma.Mechanism()
+    m.add_arm("arm", ma.robots.chain(3))
+    calls = ma.compiled(m.compile())
+    q, v, tau, out = np.zeros((4, 3))
+    with pytest.raises(ma.BadInputError, match="nq = 3"):
+        calls.forward_dynamics(np.zeros(2), v, tau, out)
+    with pytest.raises(ma.BadInputError, match="nv = 3"):
+        calls.inverse_dynamics(q, v, tau, np.zeros(4))
+    with pytest.raises(TypeError, match=r"argument 5 must be a contiguous array of float64.*int64|float64"):
+        calls.forward_dynamics(q, v, tau, np.zeros(3, np.int32))
+    with pytest.raises(TypeError, match="contiguous"):
+        calls.forward_dynamics(np.zeros(6)[::2], v, tau, out)
