@@ -17,6 +17,7 @@ __all__ = ["draw_topology", "layout"]
 
 # Okabe and Ito's colours, told apart with any kind of colour vision
 STYLES = {"joint": ("-", "#0072B2"), "free joint": (":", "#009E73"), "cut joint": ("--", "#D55E00")}
+LETTER = 0.085  # inches, the width of a letter of a name
 LABELS_UP_TO = 80  # bodies and joints; more names than this overlap
 
 
@@ -98,7 +99,9 @@ def draw_topology(topology: Topology, ax: Axes | None = None) -> Axes:
     place = layout(topology)
     x, y = np.array(list(place.values())).T
     if ax is None:
-        size = (np.clip(1.5 * np.ptp(x) + 2.0, 4.5, 24.0), np.clip(0.75 * np.ptp(y) + 1.5, 2.5, 24.0))
+        longest = max(len(name) for name in (*topology.bodies, *topology.joints))
+        column = np.clip(LETTER * longest, 1.5, 3.0)
+        size = (np.clip(column * (np.ptp(x) + 1) + 0.5, 4.5, 24.0), np.clip(0.75 * np.ptp(y) + 1.5, 2.5, 24.0))
         figure, ax = plt.subplots(figsize=size)
         figure.subplots_adjust(0.01, 0.01, 0.99, 0.99)
     named = len(topology.bodies) + len(topology.cuts) <= LABELS_UP_TO

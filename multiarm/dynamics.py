@@ -189,7 +189,8 @@ def operational_compliance(
     if frames is None:
         frames = [grasp.tip for grasp in model.grasps.values()]
     rows = frame_rows(model, list(frames))
-    workspace = _articulated(model, q)
-    out = np.zeros((6 * len(rows), 6 * len(rows)))
-    compliance_kernel(workspace.tree, workspace.link, rows, out)
+    workspace = Workspace(model)
+    out = np.empty((6 * len(rows), 6 * len(rows)))
+    configuration, rest = np.array(model.configuration(q)), np.zeros(model.nv)
+    workspace.check(compliance_kernel(workspace.tree, workspace.link, configuration, rest, rows, out))
     return out

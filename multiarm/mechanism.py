@@ -244,6 +244,10 @@ class Mechanism:
             raise DescriptionError(f"there is already an arm, joint, body or frame {name!r}", [name])
         at = as_pose(base, f"arm {name!r}: base")
         carrier = self.frame(on)
+        if robot.floating and "/" in carrier.body:
+            raise DescriptionError(
+                f"arm {name!r} floats: it starts in the world or at a body, not on {on!r}", [name, on]
+            )
 
         def full(part: str) -> str:
             return f"{name}/{part}"
@@ -254,7 +258,7 @@ class Mechanism:
             raise DescriptionError(f"arm {name!r}: {taken[0]!r} exists already", taken)
         bodies = {body.name: replace(body, name=full(body.name)) for body in robot.bodies}
         if robot.floating:
-            bodies[robot.root] = replace(bodies[robot.root], pose=carrier.pose * at)
+            bodies[robot.root] = replace(bodies[robot.root], pose=self.bodies[carrier.body].pose * carrier.pose * at)
         else:
             self._insert_joint(Joint(full("mount"), "fixed", carrier.body, full(robot.root), at=carrier.pose * at))
         self._insert_body(bodies.pop(robot.root))

@@ -8,7 +8,6 @@ import numpy as np
 
 from multiarm.model import Model
 from multiarm.sweeps import layout as at
-from multiarm.sweeps.articulated import articulate
 from multiarm.sweeps.compliance import operational_compliance
 from multiarm.sweeps.composite import mass_matrix
 from multiarm.sweeps.forward import fd4
@@ -111,8 +110,7 @@ class Compiled:
 
     def operational_compliance(self, q: np.ndarray, frames: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Lambda = J M^-1 J* at the frames with cross terms."""
-        self.check(articulate(self.tree, self.link, q, self._rest))
-        self.check(operational_compliance(self.tree, self.link, frames, out))
+        self.check(operational_compliance(self.tree, self.link, q, self._rest, frames, out))
         return out
 
 

@@ -139,19 +139,24 @@ def random_joint(
 
 
 def random_sketch(
-    seed: int, joints: int = 6, branching: int = 1, scales: Scales = ORDINARY, kinds: tuple[str, ...] = KINDS
+    seed: int,
+    joints: int = 6,
+    branching: int = 1,
+    scales: Scales = ORDINARY,
+    kinds: tuple[str, ...] = KINDS,
+    floating: bool = False,
 ) -> Sketch:
     """A random forest with that many declared joints.
 
-    `branching` 0 hangs every body on the last one (chains), 1 mostly, 2 on any. A body that starts a new tree is joined
-    to the world, or to nothing and then hangs free; joints are declared in either direction; the order of declaration
-    is random.
+    `branching` 0 hangs every body on the last one (chains), 1 on one of the last three, 2 on any. A body that starts a
+    new tree is joined to the world, or to nothing and then hangs free (always, if `floating`); joints are declared in
+    either direction; the order of declaration is random.
     """
     rng = np.random.default_rng(seed)
     reach = (1, 3, joints + 1)[branching]
     bodies: dict[str, dict[str, Any]] = {}
     joined: dict[str, dict[str, Any]] = {}
-    if rng.random() < 0.4:
+    if rng.random() < 0.4 or floating:
         bodies["b0"] = random_body(rng, scales)
     while len(joined) < joints:
         new = f"b{len(bodies)}"
@@ -159,7 +164,7 @@ def random_sketch(
         if bodies and start < 0.05:  # a further tree that floats
             bodies[new] = random_body(rng, scales)
             continue
-        if not bodies or start > 0.93:  # a tree on the world
+        if not bodies or (start > 0.93 and not floating):  # a tree on the world
             old = "world"
         else:
             old = list(bodies)[-int(rng.integers(1, reach + 1)) % len(bodies)]
@@ -190,21 +195,42 @@ def random_external(model: ma.Model, rng: np.random.Generator, size: float = 5.0
     return {name: size * rng.normal(size=6) for name in model.bodies if name != "world" and rng.random() < 0.5}
 
 
-def sketches(
-    max_joints: int = 12, scales: Scales = ORDINARY, kinds: tuple[str, ...] = KINDS
-) -> st.SearchStrategy[Sketch]:
-    """Random forests of 1 to `max_joints` joints."""
-    return st.builds(
-        random_sketch,
-        seed=st.integers(0, 2**32 - 1),
-        joints=st.integers(1, max_joints),
-        branching=st.integers(0, 2),
-        scales=st.just(scales),
-        kinds=st.just(kinds),
-    )
+def random_torques(model: ma.Model, state: ma.State, rng: np.random.Generator) -> np.ndarray:
+    """Forces in proportion to the inertia that each joint feels, so that a gram is not driven by a crane's torque."""
+    return 10.0 * np.diag(ma.mass_matrix(model, state)) * rng.normal(size=model.nv)
 
 
-seeds = st.integers(0, 2**32 - 1)
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A random mechanism, where it is, and what drives it; `rng` for whatever else a test draws."""
+
+    sketch: Sketch
+    model: ma.Model
+    state: ma.State
+    tau: np.ndarray
+    rng: np.random.Generator
+    origin: str
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What hypothesis prints: how to make the case again, not its tables."""
+        printer.text(f"random_case({self.origin})")
+
+
+def random_case(seed: int, joints: int = 6, branching: int = 1, armature: bool = True, **options: Any) -> Case:
+    """`random_sketch` compiled, at a random state."""
+    sketch = random_sketch(seed, joints, branching, **options)
+    model = (sketch if armature else sketch.without_armature()).compile()
+    rng = np.random.default_rng([seed, joints, branching])
+    state = random_state(model, rng)
+    origin = f"{seed=}, {joints=}, {branching=}, {armature=}, **{options}"
+    return Case(sketch, model, state, random_torques(model, state, rng), rng, origin)
+
+
+def cases(max_joints: int = 12, **options: Any) -> st.SearchStrategy[Case]:
+    """Random forests of 1 to `max_joints` joints at random states; options as in `random_case`."""
+    fixed = {name: st.just(value) for name, value in options.items()}
+    numbers = {"seed": st.integers(0, 2**32 - 1), "joints": st.integers(1, max_joints), "branching": st.integers(0, 2)}
+    return st.builds(random_case, **numbers, **fixed)
 
 
 # ---------------------------------------------------------------------- moving along velocities

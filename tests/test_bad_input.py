@@ -227,3 +227,17 @@ def test_prepared_calls_check_lengths_types_and_layout():
         calls.forward_dynamics(q, v, tau, np.zeros(3, np.int32))
     with pytest.raises(TypeError, match="contiguous"):
         calls.forward_dynamics(np.zeros(6)[::2], v, tau, out)
+
+
+def test_an_inertia_that_is_only_rounding_is_refused():
+    """A point mass on an oblique hinge through it has none, whatever the last digits say."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        axis = rng.normal(size=3)
+        axis /= np.linalg.norm(axis)
+        m = ma.Mechanism()
+        m.add_body("bead", mass=2.0, inertia=(0, 0, 0), com=0.3 * axis, strict=False)
+        m.add_joint("wire", "revolute", parent="world", child="bead", axis=axis)
+        model = m.compile()
+        with pytest.raises(ma.SingularInertiaError, match="'bead' at joint 'wire'"):
+            ma.tree_forward_dynamics(model, model.state(q=[rng.normal()]), [1.0])

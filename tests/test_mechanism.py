@@ -219,3 +219,16 @@ def test_pendulum_falls_as_the_textbook_says():
     assert (bearing.on, bearing.by) == ("rod", "world")
     assert bearing.force[2] == pytest.approx(9.81 - solution.a[0] * 0.5)
     assert bearing.torque == pytest.approx(np.zeros(3))
+
+
+def test_a_floating_robot_starts_where_its_carrier_says():
+    m = ma.Mechanism()
+    m.add_body("table", fixed=True, pose=(1, 0, 0))
+    body = ma.Mechanism()
+    body.add_body("hull", mass=3.0, inertia=(1, 1, 1))
+    m.add_arm("craft", body.as_robot("hull", floating=True), base=(0, 0, 1), on="table")
+    model = m.compile()
+    assert np.allclose(ma.kinematics(model, model.state()).pose("craft/hull").translation, (1, 0, 1))
+    m.add_arm("mounted", ma.robots.planar(2))
+    with pytest.raises(ma.DescriptionError, match="floats"):
+        m.add_arm("second", body.as_robot("hull", floating=True), on="mounted/tip")

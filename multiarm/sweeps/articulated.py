@@ -11,14 +11,14 @@ from multiarm.sweeps.values import load9, rank_one_update, store_sym6
 
 @value
 def articulate_link(tree, link, k, nothing, along):
-    """P(k) = sum phi P+ phi* + M(k), D = H P H*, P+ = P - G D G*, JPL 88-11-I (4.4)-(4.6). Returns D."""
+    """P(k) = sum phi P+ phi* + M(k), D = H P H*, P+ = P - G D G*, JPL 88-11-I (4.4)-(4.6). Returns the margin of D."""
     i, h, m = weigh(link, k, load9(link, k, at.ROTATION))
     p = gathered_inertia(tree, link, k, i, h, m)
-    u, d, d_inverse = project(link, k, p, along)
+    u, d_inverse, margin = project(link, k, p, along)
     store_sym6(link, k, at.ARTICULATED, p)
     if tree[k, at.PARENT] > 0:
         pass_inertia(tree, link, k, rank_one_update(p, -d_inverse, u))
-    return d
+    return margin
 
 
 @kernel

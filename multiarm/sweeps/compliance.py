@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from multiarm.sweeps import layout as at
+from multiarm.sweeps.articulated import articulate
 from multiarm.sweeps.jit import kernel, value
 from multiarm.sweeps.outward import is_frame
 from multiarm.sweeps.values import (
@@ -16,6 +17,7 @@ from multiarm.sweeps.values import (
     load9,
     load_sym6,
     rank_one_update,
+    rank_two_downdate,
     scale3,
     scale6,
     shift_force,
@@ -42,9 +44,7 @@ def shift_compliance(l, x):
 def filter_congruence(x, h, g, d_inverse):
     """(I - h g*) X (I - g h*) + h h*/D = X - h t* - t h*, t = X g - (g* X g + 1/D) h / 2."""
     y = apply_sym6(x, g)
-    t = axpy6(-0.5 * (dot6(g, y) + d_inverse), h, y)
-    # h t* + t h* = ((h + t)(h + t)* - (h - t)(h - t)*) / 2
-    return rank_one_update(rank_one_update(x, -0.5, axpy6(1.0, t, h)), 0.5, axpy6(-1.0, t, h))
+    return rank_two_downdate(x, h, axpy6(-0.5 * (dot6(g, y) + d_inverse), h, y))
 
 
 @value
@@ -123,12 +123,15 @@ def cross_block(tree, link, frames, i, j, out):
 
 
 @kernel
-def operational_compliance(tree, link, frames, out):
-    """Lambda = B* Omega B with Omega(k) = psi* Omega(p) psi + H* D^-1 H; one sweep, then blocks for pairs.
+def operational_compliance(tree, link, q, v, frames, out):
+    """Lambda = B* Omega B with Omega(k) = psi* Omega(p) psi + H* D^-1 H; three sweeps, then blocks for pairs.
 
-    JPL 88-11-II (6.7)-(6.10), cross terms as RDA-87 section 9.5. Needs `articulate`. `frames` has one row
-    [link, x, y, z] per frame, the point in axis-frame axes; `out` is 6m x 6m, world axes at each point.
+    JPL 88-11-II (6.7)-(6.10), cross terms as RDA-87 section 9.5. `frames` has one row [link, x, y, z] per frame, the
+    point in axis-frame axes; `out` is 6m x 6m, world axes at each point.
     """
+    status = articulate(tree, link, q, v)
+    if status != 0:
+        return status
     rows = 6 * frames.shape[0]
     if out.shape[0] != rows or out.shape[1] != rows:
         return at.WRONG_LENGTH

@@ -79,7 +79,7 @@ def hybrid_link(tree, link, k, data, along):
             pass_inertia(tree, link, k, p)
             pass_force(tree, link, k, z)
         return 1.0
-    u, d, d_inverse = project(link, k, p, along)
+    u, d_inverse, margin = project(link, k, p, along)
     nu = d_inverse * (tau[j] - dot6(load6(link, k, at.AXIS), z))
     link[k, at.NU] = nu
     store_sym6(link, k, at.ARTICULATED, p)
@@ -87,7 +87,7 @@ def hybrid_link(tree, link, k, data, along):
     if tree[k, at.PARENT] > 0:
         pass_inertia(tree, link, k, rank_one_update(p, -d_inverse, u))
         pass_force(tree, link, k, axpy6(nu, u, z))
-    return d
+    return margin
 
 
 @kernel

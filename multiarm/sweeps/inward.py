@@ -34,7 +34,11 @@ from multiarm.sweeps.values import (
     store6,
     store_sym6,
     sub6,
+    trace_sym3,
 )
+
+# D below this share of the terms that make it up is nothing but their rounding.
+ROUNDING = 4e-15
 
 
 @value
@@ -80,25 +84,25 @@ def pass_force(tree, link, k, f):
 
 @value
 def along_rotation(p, axis):
-    """P H* and H P H* for H* = [w; 0]."""
+    """P H* and H P H* for H* = [w; 0], and the size of the terms that cancel in the latter."""
     w = axis[0]
     u = (apply_sym3(p[0], w), apply9_transposed(p[1], w))
-    return u, dot3(w, u[0])
+    return u, dot3(w, u[0]), trace_sym3(p[0])
 
 
 @value
 def along_slide(p, axis):
-    """P H* and H P H* for H* = [0; w]."""
+    """P H* and H P H* for H* = [0; w], and the size of the terms that cancel in the latter."""
     w = axis[1]
     u = (apply9(p[1], w), apply_sym3(p[2], w))
-    return u, dot3(w, u[1])
+    return u, dot3(w, u[1]), trace_sym3(p[2])
 
 
 @value
 def along_screw(p, axis):
-    """P H* and H P H* for any H*."""
+    """P H* and H P H* for any H*, and the size of the terms that cancel in the latter."""
     u = apply_sym6(p, axis)
-    return u, dot6(axis, u)
+    return u, dot6(axis, u), trace_sym3(p[0]) + dot3(axis[1], axis[1]) * trace_sym3(p[2])
 
 
 @value
@@ -121,14 +125,14 @@ def driven_by_zeta(link, k, i, h, m, p):
 
 @value
 def project(link, k, p, along):
-    """Store P H* and D = H P H* + armature of axis k; return P H*, D and 1/D."""
-    u, d = along(p, load6(link, k, at.AXIS))
+    """Store P H* and D = H P H* + armature of axis k; return P H*, 1/D and by how much D exceeds its rounding error."""
+    u, d, size = along(p, load6(link, k, at.AXIS))
     d += link[k, at.ARMATURE]
     d_inverse = 1.0 / d
     store6(link, k, at.U, u)
     link[k, at.D] = d
     link[k, at.D_INVERSE] = d_inverse
-    return u, d, d_inverse
+    return u, d_inverse, d - ROUNDING * size
 
 
 def make_filter(drive):
@@ -143,7 +147,7 @@ def make_filter(drive):
     def filter_link(tree, link, k, tau, along):
         i, h, m = weigh(link, k, load9(link, k, at.ROTATION))
         p = gathered_inertia(tree, link, k, i, h, m)
-        u, d, d_inverse = project(link, k, p, along)
+        u, d_inverse, margin = project(link, k, p, along)
         z = add6(gathered_force(tree, link, k), drive(link, k, i, h, m, p))
         nu = d_inverse * (tau[tree[k, at.V]] - dot6(load6(link, k, at.AXIS), z))
         link[k, at.NU] = nu
@@ -152,15 +156,14 @@ def make_filter(drive):
         if tree[k, at.PARENT] > 0:
             pass_inertia(tree, link, k, rank_one_update(p, -d_inverse, u))
             pass_force(tree, link, k, axpy6(nu, u, z))
-        return d
+        return margin
 
     return filter_link
 
 
 @value
 def inward_sweep(tree, link, step, data):
-    """Take `step` at every link from the tips to the base; returns the link nearest the base whose D is not positive,
-    or 0.
+    """Take `step` at every link from the tips to the base; returns the first link met whose D is not positive, or 0.
 
     Each kind of axis gets its own copy of the step: values that cross a branch would travel through memory.
     """
@@ -168,11 +171,11 @@ def inward_sweep(tree, link, step, data):
     for k in range(tree.shape[0] - 1, 0, -1):
         kind = tree[k, at.KIND]
         if kind == at.PRISMATIC:
-            d = step(tree, link, k, data, along_slide)
+            margin = step(tree, link, k, data, along_slide)
         elif kind == at.SCREW:
-            d = step(tree, link, k, data, along_screw)
+            margin = step(tree, link, k, data, along_screw)
         else:
-            d = step(tree, link, k, data, along_rotation)
-        if not d > 0.0:
+            margin = step(tree, link, k, data, along_rotation)
+        if bad == 0 and not margin > 0.0:
             bad = k
     return bad

@@ -322,6 +322,33 @@ def rank_one_update(p, s, u):
 
 
 @value
+def rank_two_downdate(p, u, t):
+    """P - u t* - t u* for spatial vectors u and t."""
+    (a, b, c), (x, y), (s, r) = p, u, t
+    return (
+        (
+            a[0] - 2.0 * x[0] * s[0], a[1] - x[0] * s[1] - s[0] * x[1], a[2] - x[0] * s[2] - s[0] * x[2],
+            a[3] - 2.0 * x[1] * s[1], a[4] - x[1] * s[2] - s[1] * x[2], a[5] - 2.0 * x[2] * s[2],
+        ),
+        (
+            b[0] - x[0] * r[0] - s[0] * y[0], b[1] - x[0] * r[1] - s[0] * y[1], b[2] - x[0] * r[2] - s[0] * y[2],
+            b[3] - x[1] * r[0] - s[1] * y[0], b[4] - x[1] * r[1] - s[1] * y[1], b[5] - x[1] * r[2] - s[1] * y[2],
+            b[6] - x[2] * r[0] - s[2] * y[0], b[7] - x[2] * r[1] - s[2] * y[1], b[8] - x[2] * r[2] - s[2] * y[2],
+        ),
+        (
+            c[0] - 2.0 * y[0] * r[0], c[1] - y[0] * r[1] - r[0] * y[1], c[2] - y[0] * r[2] - r[0] * y[2],
+            c[3] - 2.0 * y[1] * r[1], c[4] - y[1] * r[2] - r[1] * y[2], c[5] - 2.0 * y[2] * r[2],
+        ),
+    )  # fmt: skip
+
+
+@value
+def trace_sym3(s):
+    """Trace of a symmetric 3x3 block."""
+    return s[0] + s[3] + s[5]
+
+
+@value
 def rigid_inertia(i, h, m):
     """The spatial inertia M = [[I, h~], [-h~, m 1]] from I about the origin, first moment h = m p and mass (2.15)."""
     return (i, skew(h), (m, 0.0, 0.0, m, 0.0, m))
