@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from contacts import Mesh, Shape, grasp_kind
-from multiarm.description import Body, Coupling, Frame, Grasp, Joint, Robot, inertia_defect, inertia_matrix
+from multiarm.checks import as_direction, as_number, check_body, check_joint, check_robot
+from multiarm.description import Body, Coupling, Frame, Grasp, Joint, Robot, inertia_matrix
 from multiarm.errors import BadInputError, DescriptionError, UnknownNameError
 from multiarm.joints import joint_kind
 from multiarm.poses import IDENTITY, PoseLike, as_pose, as_vector3
@@ -85,7 +86,7 @@ class Mechanism:
         Parameters
         ----------
         name : str
-            Name of the body; the slash is reserved for the parts of arms.
+            Name of the body; "arm/part" is how parts of arms are called.
         mass : float
             Mass [kg]; 0 for a body that is only a frame or is fixed.
         inertia : array-like, optional
@@ -104,22 +105,14 @@ class Mechanism:
         """
         what = f"body {name!r}"
         self._new_body_name(name)
-        mass = _number(mass, f"{what}: mass")
-        if mass < 0.0:
-            raise DescriptionError(f"{what}: mass {mass} kg is negative", [name])
+        mass = as_number(mass, f"{what}: mass")
         if inertia is None and shape is not None and not isinstance(shape, Mesh):
             inertia = shape.inertia(mass)
-        if inertia is None:
-            if mass > 0.0 and not fixed:
-                raise DescriptionError(
-                    f"{what} has mass but no inertia: give inertia= or a shape= to compute it from", [name]
-                )
-            inertia = (0.0, 0.0, 0.0)
-        matrix = inertia_matrix(inertia, f"{what}: inertia")
-        defect = inertia_defect(mass, matrix) if strict and not fixed else None
-        if defect:
-            raise DescriptionError(f"{what}: {defect}; strict=False keeps it as given", [name])
+        if inertia is None and mass > 0.0 and not fixed:
+            raise DescriptionError(f"{what} has mass but no inertia: give inertia= or shape=", [name])
+        matrix = inertia_matrix((0.0, 0.0, 0.0) if inertia is None else inertia, f"{what}: inertia")
         body = Body(name, mass, as_vector3(com, f"{what}: com"), matrix, as_pose(pose, f"{what}: pose"), shape, fixed)
+        check_body(body, strict and not fixed)
         self._insert_body(body)
         if fixed:
             self._insert_joint(Joint(f"{name}/fixed", "fixed", WORLD, name, at=body.pose))
@@ -174,36 +167,31 @@ class Mechanism:
             Rotor inertia at the joint [kg m^2 or kg], viscous [N m s/rad or N s/m] and dry friction [N m or N].
         """
         what = f"joint {name!r}"
-        described = joint_kind(kind)
+        if joint_kind(kind).name == "screw" and pitch is None:
+            raise DescriptionError(f"{what}: a screw needs pitch= [m/rad]", [name])
         self._new_joint_name(name)
         first, second = self.frame(parent), self.frame(child)
-        if first.body == second.body:
-            raise DescriptionError(f"{what} would connect body {first.body!r} with itself", [name, first.body])
-        if "axis2" in described.takes and axis2 is None:
-            raise DescriptionError(f"{what}: a universal joint needs axis2=", [name])
-        if kind == "screw" and pitch is None:
-            raise DescriptionError(f"{what}: a screw needs pitch= [m/rad]", [name])
-        directions = [_direction(axis, f"{what}: axis")]
-        directions.append(_direction(axis2, f"{what}: axis2") if axis2 is not None else directions[0])
-        if kind == "universal" and abs(directions[0] @ directions[1]) > 1.0 - 1e-9:
-            raise DescriptionError(f"{what}: axis and axis2 are parallel", [name])
-        if np.isnan(lower) or np.isnan(upper) or lower > upper:
-            raise DescriptionError(f"{what}: lower limit {lower} is above upper limit {upper}", [name])
-        values = {"armature": armature, "damping": damping, "friction": friction}
-        for quantity, number in values.items():
-            if not (np.isfinite(number) and number >= 0.0):
-                raise DescriptionError(f"{what}: {quantity} must be finite and not negative, not {number}", [name])
-        for quantity, number in (("velocity_limit", velocity_limit), ("effort_limit", effort_limit)):
-            if not number > 0.0:
-                raise DescriptionError(f"{what}: {quantity} must be positive, not {number}", [name])
-        self._insert_joint(
-            Joint(
-                name, kind, first.body, second.body,
-                first.pose * as_pose(at, f"{what}: at"), second.pose * as_pose(in_child, f"{what}: in_child"),
-                directions[0], directions[1] if kind == "universal" else None, _number(pitch or 0.0, f"{what}: pitch"),
-                bool(passive), lower, upper, velocity_limit, effort_limit, armature, damping, friction,
-            )
-        )  # fmt: skip
+        joint = Joint(
+            name,
+            kind,
+            parent=first.body,
+            child=second.body,
+            at=first.pose * as_pose(at, f"{what}: at"),
+            in_child=second.pose * as_pose(in_child, f"{what}: in_child"),
+            axis=as_direction(axis, f"{what}: axis"),
+            axis2=None if axis2 is None else as_direction(axis2, f"{what}: axis2"),
+            pitch=as_number(pitch or 0.0, f"{what}: pitch"),
+            passive=bool(passive),
+            lower=lower,
+            upper=upper,
+            velocity_limit=velocity_limit,
+            effort_limit=effort_limit,
+            armature=armature,
+            damping=damping,
+            friction=friction,
+        )
+        check_joint(joint)
+        self._insert_joint(joint)
 
     def couple(self, joint: str, source: str, ratio: float = 1.0, offset: float = 0.0) -> None:
         """Constrain two one-coordinate joints: q[joint] = ratio * q[source] + offset."""
@@ -216,7 +204,7 @@ class Mechanism:
                 )
         if joint == source:
             raise DescriptionError(f"joint {joint!r} cannot be coupled with itself", [joint])
-        self.couplings.append(Coupling(joint, source, _number(ratio, "ratio"), _number(offset, "offset")))
+        self.couplings.append(Coupling(joint, source, as_number(ratio, "ratio"), as_number(offset, "offset")))
 
     # ------------------------------------------------------------------ arms and grasps
 
@@ -242,6 +230,7 @@ class Mechanism:
             raise DescriptionError(f"arm {name!r}: a name needs at least one character and no slash", [name])
         if name in self.arms or name in self.joints or name in self.bodies or name in self.frames:
             raise DescriptionError(f"there is already an arm, joint, body or frame {name!r}", [name])
+        check_robot(robot)
         at = as_pose(base, f"arm {name!r}: base")
         carrier = self.frame(on)
         if robot.floating and "/" in carrier.body:
@@ -432,21 +421,3 @@ class Mechanism:
     def _insert_joint(self, joint: Joint) -> None:
         self.joints[joint.name] = joint
         self.order.append(("joint", joint.name))
-
-
-def _number(value: float, what: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise BadInputError(f"{what}: expected a number, not {value!r}") from error
-    if not np.isfinite(number):
-        raise BadInputError(f"{what}: {number} is not finite")
-    return number
-
-
-def _direction(value: ArrayLike, what: str) -> np.ndarray:
-    vector = as_vector3(value, what)
-    length = float(np.linalg.norm(vector))
-    if length < 1e-9:
-        raise DescriptionError(f"{what} has no direction: {value!r}")
-    return vector / length

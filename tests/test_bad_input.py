@@ -1,5 +1,7 @@
 """Bad input gets an error that names the culprit, and leaves nothing half-built."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -241,3 +243,23 @@ def test_an_inertia_that_is_only_rounding_is_refused():
         model = m.compile()
         with pytest.raises(ma.SingularInertiaError, match="'bead' at joint 'wire'"):
             ma.tree_forward_dynamics(model, model.state(q=[rng.normal()]), [1.0])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"root": "bse"}, "body of robot 'planar'.*'bse'.*'base'|'bse'"),
+        ({"tips": {"tip": "hand"}}, "'hand'"),
+        ({"bodies": (ma.Body("base"), ma.Body("link1", mass=-1.0))}, "'link1': mass"),
+        ({"bodies": (ma.Body("base"), ma.Body("base"), ma.Body("link1"))}, "two bodies or frames called 'base'"),
+        ({"joints": (ma.Joint("joint1", "hinge", "base", "link1"),)}, "no joint kind 'hinge'"),
+        ({"joints": (ma.Joint("joint1", "revolute", "base", "link7"),)}, "'link7'"),
+        ({"joints": (ma.Joint("joint1", "revolute", "base", "link1", axis=np.array([0, 0, 2.0])),)}, "not a unit"),
+        ({"couplings": (ma.Coupling("joint1", "joint9"),)}, "'joint9'"),
+    ],
+)
+def test_hand_made_robots_are_checked_whole(change, message):
+    m = ma.Mechanism()
+    with pytest.raises(ma.MultiArmError, match=message):
+        m.add_arm("arm", replace(ma.robots.planar(1), **change))
+    assert not m.order

@@ -510,3 +510,79 @@ def test_uniform_gravity_is_felt_only_through_the_world(case):
     for name in floating:
         difference = falling.acceleration(name) - weightless.acceleration(name)
         assert largest(difference - fall) <= 1e-9 * (largest(weightless.acceleration(name)) + 9.81)
+
+
+# ---------------------------------------------------------------------- what cannot be solved; whose arrays these are
+
+
+def test_motions_without_inertia_are_refused_by_name():
+    m = ma.Mechanism()
+    m.add_body("arm", mass=1.0, inertia=(1, 1, 1), com=(1, 0, 0))
+    m.add_body("ghost")
+    m.add_joint("shoulder", "revolute", parent="world", child="arm")
+    m.add_joint("ball", "spherical", parent="ghost", child="arm")
+    model = m.compile()
+    state = model.state()
+    solves = [lambda method=method: ma.tree_forward_dynamics(model, state, method=method) for method in METHODS]
+    solves += [lambda: ma.mass_matrix_inverse(model, state), lambda: ma.operators(model, state)]
+    solves += [lambda: ma.log_determinant(model, state), lambda: ma.operational_compliance(model, state, ["ghost"])]
+    for solve in solves:
+        with pytest.raises(ma.SingularInertiaError) as caught:
+            solve()
+        assert (caught.value.body, caught.value.joint) == ("ghost", "ball")
+    held = ma.hybrid_dynamics(model, state, tau={"shoulder": 4.0}, prescribed={"ball": np.zeros(3)})
+    assert_allclose(held.a, [2.0, 0.0, 0.0, 0.0], atol=1e-15)
+    ma.inverse_dynamics(model, state)
+
+
+def test_nothing_to_solve_gives_empty_answers():
+    m = ma.Mechanism()
+    m.add_body("post", mass=1.0, inertia=(1, 1, 1))
+    m.add_joint("bolt", "fixed", parent="world", child="post")
+    model = m.compile()
+    state = model.state()
+    for method in METHODS:
+        solution = ma.tree_forward_dynamics(model, state, method=method)
+        assert solution.a.shape == (0,)
+        assert solution.residual == 0.0
+        assert not solution.acceleration("post").any()
+    assert ma.mass_matrix(model, state).shape == ma.mass_matrix_inverse(model, state).shape == (0, 0)
+    assert ma.log_determinant(model, state) == 0.0
+    assert ma.inverse_dynamics(model, state).shape == (0,)
+    assert not ma.operational_compliance(model, state, ["post"]).any()
+    assert ma.jacobian(model, state, "post").shape == (6, 0)
+
+
+def pendulum(com: np.ndarray, gravity: np.ndarray) -> ma.Model:
+    m = ma.Mechanism()
+    m.add_body("rod", mass=1.0, inertia=(1, 1, 1), com=com)
+    m.add_joint("hinge", "revolute", parent="world", child="rod", axis=(0, 1, 0))
+    return m.compile(gravity=gravity)
+
+
+@pytest.mark.xfail(strict=True, reason="compile() makes the caller's gravity array read-only")
+def test_compiling_leaves_the_callers_gravity_writable():
+    gravity = np.array([0.0, 0.0, -9.81])
+    model = pendulum(np.ones(3), gravity)
+    gravity[2] = -1.62
+    assert model.gravity[2] == -9.81
+
+
+@pytest.mark.xfail(strict=True, reason="Body.com is the caller's own array")
+def test_descriptions_do_not_change_with_the_callers_arrays():
+    m = ma.Mechanism()
+    com = np.array([1.0, 0.0, 0.0])
+    m.add_body("rod", mass=1.0, inertia=(1, 1, 1), com=com)
+    com[0] = 5.0
+    assert_allclose(m.bodies["rod"].com, (1, 0, 0))
+
+
+@pytest.mark.xfail(strict=True, reason="forces and residual read the external wrenches again when first asked for")
+def test_solutions_do_not_change_with_the_callers_arrays():
+    model = pendulum(np.array([1.0, 0.0, 0.0]), np.zeros(3))
+    wrench = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    asked, unasked = (ma.tree_forward_dynamics(model, model.state(), external={"rod": wrench}) for _ in range(2))
+    force = asked.forces["hinge"].array
+    wrench[:] = 100.0
+    assert_allclose(unasked.forces["hinge"].array, force)
+    assert unasked.residual < 1e-12

@@ -157,7 +157,7 @@ def test_wrong_prescriptions_name_the_joint_and_the_choices():
     state = model.state()
     with pytest.raises(ma.UnknownNameError, match="nobody"):
         ma.hybrid_dynamics(model, state, prescribed={"nobody": 1.0})
-    with pytest.raises(ma.BadInputError, match="arm.*3 numbers"):
+    with pytest.raises(ma.BadInputError, match=r"arm.*3 numbers"):
         ma.hybrid_dynamics(model, state, prescribed={"arm": [1.0, 2.0]})
     with pytest.raises(ma.BadInputError, match="finite"):
         ma.hybrid_dynamics(model, state, prescribed={"arm": [1.0, np.nan, 2.0]})
@@ -340,6 +340,14 @@ def test_laws_of_the_wrong_shape_or_name_are_refused():
         ma.follow(model, state, {"arm": lambda t: (np.full(3, np.nan), np.zeros(3), np.zeros(3))}, 0.0)
     with pytest.raises(ma.BadInputError, match="belongs to the model"):
         ma.follow(base_and_arm(np.zeros(3), moving=True), state, {}, 0.0)
+
+
+@pytest.mark.xfail(strict=True, raises=(TypeError, ValueError), reason="escapes as TypeError or plain ValueError")
+@pytest.mark.parametrize("answer", [0.5, None, ("a", "b", "c")], ids=["number", "nothing", "words"])
+def test_laws_that_answer_with_something_else_are_refused_with_their_name(answer):
+    model = base_and_arm(np.zeros(3), moving=True)
+    with pytest.raises(ma.BadInputError, match="arm"):
+        ma.follow(model, model.state(), {"arm": lambda t: answer}, 0.0)
 
 
 def test_following_nothing_changes_nothing():

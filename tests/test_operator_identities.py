@@ -42,12 +42,13 @@ def same(left: np.ndarray, right: np.ndarray) -> bool:
     return bool(np.abs(left - right).max(initial=0.0) <= 1e-10 * size)
 
 
-def moves(case: Case) -> bool:
-    return case.model.nv > 0
+def small(case: Case) -> bool:
+    """Whether products of its matrices are cheap (LAPACK's threads wake above 64 rows); large trees follow."""
+    return 0 < case.model.nv <= 10
 
 
-with_armature = cases(max_joints=6).filter(moves)
-without_armature = cases(max_joints=6, armature=False).filter(moves)
+with_armature = cases(max_joints=5).filter(small)
+without_armature = cases(max_joints=5, armature=False).filter(small)
 
 
 # ---------------------------------------------------------------------- JPL 88-11-I, Appendix A
@@ -207,6 +208,13 @@ def test_identities_hold_as_printed_without_armature(case):
     assert not broken(WITHOUT_ARMATURE | WITH_ARMATURE, m)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_identities_hold_on_large_trees(seed):
+    m = matrices(random_case(seed, joints=12, branching=seed % 3))
+    assert len(m.D) > 10
+    assert not broken(WITH_ARMATURE, m)
+
+
 def test_printed_forms_of_a_47_and_of_d_fail_with_armature():
     """So the extension is not idle: on a chain with rotors the forms at R = 0 do not hold."""
     m = matrices(random_case(3, joints=6, branching=0, kinds=("revolute", "prismatic")))
@@ -310,6 +318,19 @@ def test_compositions_are_those_of_the_matrices(case):
     assert same(ma.dense(o.mass @ o.mass_inverse), m.J)
 
 
+@pytest.mark.xfail(strict=True, reason="empty arrays cannot be reshaped with -1")
+def test_operators_of_a_mechanism_that_cannot_move_are_empty():
+    m = ma.Mechanism()
+    m.add_body("post", mass=1.0, inertia=(1, 1, 1))
+    m.add_joint("bolt", "fixed", parent="world", child="post")
+    model = m.compile()
+    o = ma.operators(model, model.state())
+    for name in NAMES:
+        assert ma.dense(getattr(o, name)).shape == (0, 0)
+    assert ma.dense(o.B("post").H @ o.phi.H @ o.H.H).shape == (6, 0)
+    assert ma.mass_matrix(model, model.state(), method="factors").shape == (0, 0)
+
+
 @some
 @given(case=with_armature)
 def test_operators_agree_with_the_kernels(case):
@@ -333,7 +354,7 @@ def test_operators_agree_with_the_kernels(case):
 @given(case=with_armature)
 def test_jacobian_and_compliance_are_operator_products(case):
     o, m = ma.operators(case.model, case.state), matrices(case)
-    frames = case.rng.choice([*case.model.bodies, *case.sketch.frames], 3).tolist() + ["f0"]
+    frames = [*case.rng.choice([*case.model.bodies, *case.sketch.frames], 3).tolist(), "f0"]
     spread = o.B(*frames)
     jacobian = ma.dense(spread.H @ o.phi.H @ o.H.H)  # (3.13)
     stacked = np.vstack([ma.jacobian(case.model, case.state, frame) for frame in frames])

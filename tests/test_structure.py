@@ -15,7 +15,7 @@ STAGES = (
     {"version", "errors", "poses"},
     {"description", "wrench"},
     {"sweeps"},
-    {"joints", "robots", "urdf_document", "urdf"},
+    {"joints", "checks", "robots", "urdf_document", "urdf"},
     {"state", "mechanism", "model", "display", "compilation"},
     {"workspace", "kernels"},
     {"operators", "solution", "kinematics", "energy", "dynamics", "filtering", "laws", "prepared"},
