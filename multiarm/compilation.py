@@ -211,7 +211,9 @@ def _neutral(mechanism: Mechanism, joints: dict[str, TreeJoint], nq: int) -> np.
         if place.joint.kind == "spherical":
             neutral[place.q] = (0, 0, 0, 1)
         elif place.joint.kind == "free":
-            start = mechanism.bodies[place.joint.child].pose if place.joint.parent == WORLD else IDENTITY
+            joint = place.joint
+            parent, child = mechanism.bodies[joint.parent].pose, mechanism.bodies[joint.child].pose
+            start = joint.at.inv() * parent.inv() * child * joint.in_child
             neutral[place.q] = np.concatenate([start.rotation.as_quat(), start.translation])
     return neutral
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from multiarm.errors import BadInputError
 from multiarm.model import Model
-from multiarm.state import State
+from multiarm.state import State, as_numbers
 
 __all__ = ["Moment", "TimeLaw", "follow", "polynomial_law", "sine_law"]
 
@@ -81,18 +81,11 @@ def follow(model: Model, state: State, laws: Mapping[str, TimeLaw], t: float) ->
     accelerations: dict[str, np.ndarray] = {}
     for name, law in laws.items():
         moment = law(t)
-        values = (moment.q, moment.v, moment.a) if isinstance(moment, Moment) else tuple(moment)
-        if len(values) != 3:
-            raise BadInputError(f"the time law of {name!r} must return (q, v, a), not {len(values)} values")
-        places = (model.q_slice(name), model.v_slice(name), model.v_slice(name))
-        for array, place, value in zip((q, v, None), places, values, strict=True):
-            numbers = np.atleast_1d(np.asarray(value, float))
-            if numbers.shape != (place.stop - place.start,):
-                raise BadInputError(
-                    f"the time law of {name!r} gave {numbers.shape[0]} numbers where {place.stop - place.start} belong"
-                )
-            if array is None:
-                accelerations[name] = numbers
-            else:
-                array[place] = numbers
+        values = (moment.q, moment.v, moment.a) if isinstance(moment, Moment) else moment
+        if not isinstance(values, tuple) or len(values) != 3:
+            raise BadInputError(f"the time law of {name!r} must return (q, v, a), not {moment!r}")
+        q[model.q_slice(name)] = as_numbers(values[0], q[model.q_slice(name)].shape, f"q of {name!r} by its time law")
+        rates = model.v_slice(name)
+        v[rates] = as_numbers(values[1], v[rates].shape, f"v of {name!r} by its time law")
+        accelerations[name] = as_numbers(values[2], v[rates].shape, f"a of {name!r} by its time law")
     return model.state(q=q, v=v), accelerations

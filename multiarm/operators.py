@@ -110,12 +110,12 @@ class Operators:
         inside = np.flatnonzero(self._parent >= 0)
 
         def apply(x: np.ndarray) -> np.ndarray:
-            blocks, y = x.reshape(self._n, 6, -1), np.zeros((self._n, 6, x.shape[1]))
+            blocks, y = x.reshape(self._n, 6, x.shape[1]), np.zeros((self._n, 6, x.shape[1]))
             np.add.at(y, self._parent[inside], blocks[inside])
             return y.reshape(x.shape)
 
         def adjoint(x: np.ndarray) -> np.ndarray:
-            blocks, y = x.reshape(self._n, 6, -1), np.zeros((self._n, 6, x.shape[1]))
+            blocks, y = x.reshape(self._n, 6, x.shape[1]), np.zeros((self._n, 6, x.shape[1]))
             y[inside] = blocks[self._parent[inside]]
             return y.reshape(x.shape)
 
@@ -148,7 +148,7 @@ class Operators:
         turned = blocks.transpose(0, 2, 1)
 
         def by(factors: np.ndarray) -> Apply:
-            return lambda x: (factors @ x.reshape(self._n, 6, -1)).reshape(x.shape)
+            return lambda x: (factors @ x.reshape(self._n, 6, x.shape[1])).reshape(x.shape)
 
         return _operator((6 * self._n, 6 * self._n), by(blocks), by(turned))
 
@@ -156,11 +156,11 @@ class Operators:
         """Operator from the joint side to the link side: one spatial vector per joint."""
 
         def apply(x: np.ndarray) -> np.ndarray:
-            return (columns[:, :, None] * x[self._joint, None, :]).reshape(6 * self._n, -1)
+            return (columns[:, :, None] * x[self._joint, None, :]).reshape(6 * self._n, x.shape[1])
 
         def adjoint(x: np.ndarray) -> np.ndarray:
             y = np.empty((self._n, x.shape[1]))
-            y[self._joint] = np.einsum("ki,kij->kj", columns, x.reshape(self._n, 6, -1))
+            y[self._joint] = np.einsum("ki,kij->kj", columns, x.reshape(self._n, 6, x.shape[1]))
             return y
 
         return _operator((6 * self._n, self._n), apply, adjoint)

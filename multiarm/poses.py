@@ -62,9 +62,9 @@ def as_pose(value: PoseLike | None, what: str = "pose") -> RigidTransform:
 
 
 def as_vector3(value: ArrayLike, what: str) -> np.ndarray:
-    """A finite 3-vector, or an error that names `what`."""
+    """A finite 3-vector of the caller's own numbers (a copy), or an error that names `what`."""
     try:
-        vector = np.asarray(value, float)
+        vector = np.array(value, float)
     except (TypeError, ValueError) as error:
         raise BadInputError(f"{what}: expected three numbers, not {value!r}") from error
     if vector.shape != (3,) or not np.all(np.isfinite(vector)):

@@ -13,7 +13,7 @@ from multiarm.model import Model
 from multiarm.state import State
 from multiarm.sweeps import layout as at
 from multiarm.sweeps.inverse import newton_euler
-from multiarm.workspace import External, Workspace, located
+from multiarm.workspace import External, Workspace, located, own_external
 from multiarm.wrench import Wrench
 
 __all__ = ["JointForces", "Solution", "interbody_forces"]
@@ -72,7 +72,8 @@ class Solution(np.lib.mixins.NDArrayOperatorsMixin):
     def __init__(
         self, model: Model, state: State, a: np.ndarray, tau: np.ndarray, external: External | None, method: str
     ) -> None:
-        self.model, self.state, self.a, self.tau, self.external, self.method = model, state, a, tau, external, method
+        self.model, self.state, self.a, self.tau, self.method = model, state, a, tau, method
+        self.external = own_external(external)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.a, dtype=dtype) if copy or dtype is not None else self.a

@@ -14,7 +14,7 @@ from multiarm.errors import BadInputError
 if TYPE_CHECKING:
     from multiarm.model import Model
 
-__all__ = ["State", "fill_coordinates"]
+__all__ = ["State", "as_numbers", "fill_coordinates"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,16 +49,17 @@ def fill_coordinates(
     if values is None:
         return filled
     if not isinstance(values, Mapping):
-        filled[:] = _numbers(values, filled.shape, what)
+        filled[:] = as_numbers(values, filled.shape, what)
         return filled
     for name, entry in values.items():
         where = place(name)
         shape = (where.stop - where.start,)
-        filled[where] = _numbers(entry, shape, f"{what} of {name!r}")
+        filled[where] = as_numbers(entry, shape, f"{what} of {name!r}")
     return filled
 
 
-def _numbers(values: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
+def as_numbers(values: ArrayLike, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """Finite numbers of the given shape (a single one may come without brackets), or an error that names `what`."""
     try:
         array = np.asarray(values, float)
     except (TypeError, ValueError) as error:

@@ -15,7 +15,7 @@ from multiarm.sweeps import layout as at
 from multiarm.sweeps.kinematics import locate
 from multiarm.wrench import Wrench
 
-__all__ = ["External", "Workspace", "frame_rows", "located", "raise_for_status"]
+__all__ = ["External", "Workspace", "frame_rows", "located", "own_external", "raise_for_status", "symmetric3"]
 
 External = Mapping[str, ArrayLike | Wrench]
 
@@ -97,6 +97,17 @@ class Workspace:
         omega = self.link[k, at.OMEGA : at.OMEGA + 3]
         angular, linear = alpha[k, :3], alpha[k, 3:]
         return np.concatenate([angular, linear + np.cross(angular, r) + np.cross(omega, np.cross(omega, r))])
+
+
+def own_external(external: External | None) -> dict[str, ArrayLike | Wrench]:
+    """A copy that does not follow later changes of the caller's arrays."""
+    copies: dict[str, ArrayLike | Wrench] = {}
+    for name, value in (external or {}).items():
+        if isinstance(value, Wrench):
+            copies[name] = Wrench(value.torque.copy(), value.force.copy(), value.point.copy(), value.on, value.by)
+        else:
+            copies[name] = np.array(value)
+    return copies
 
 
 def symmetric3(six: np.ndarray) -> np.ndarray:

@@ -336,7 +336,6 @@ def test_free_bodies_start_at_their_poses():
     assert_allclose(ma.kinematics(model, state).velocity("box"), state.v, atol=1e-15)
 
 
-@pytest.mark.xfail(strict=True, reason="the neutral pose ignores at= and in_child=, and joints declared from the body")
 @both_ways
 def test_bodies_on_declared_free_joints_start_at_their_poses(reverse):
     m = ma.Mechanism()
