@@ -7,6 +7,7 @@ Hybrid dynamics with every axis prescribed is inverse dynamics in composite-body
 from __future__ import annotations
 
 from multiarm.sweeps import layout as at
+from multiarm.sweeps.forward import filter_with_bias
 from multiarm.sweeps.inward import (
     driven_by_bias,
     gathered_force,
@@ -15,7 +16,6 @@ from multiarm.sweeps.inward import (
     own_bias_force,
     pass_force,
     pass_inertia,
-    project,
 )
 from multiarm.sweeps.jit import kernel, value
 from multiarm.sweeps.outward import fits, place, weigh
@@ -28,8 +28,8 @@ from multiarm.sweeps.values import (
     load6,
     load9,
     load_sym6,
-    rank_one_update,
     rigid_force,
+    scale6,
     shift_motion,
     store6,
     store_sym6,
@@ -67,27 +67,19 @@ def newton_euler(tree, link, q, v, a, out):
 def hybrid_link(tree, link, k, data, along):
     """One link of the hybrid filter: a prescribed axis passes on P and z whole, its acceleration being part of z."""
     tau, prescribed, a = data
+    j = tree[k, at.V]
+    if not prescribed[j]:
+        return filter_with_bias(tree, link, k, tau, along)
     i, h, m = weigh(link, k, load9(link, k, at.ROTATION))
     p = gathered_inertia(tree, link, k, i, h, m)
-    z = add6(gathered_force(tree, link, k), driven_by_bias(link, k, i, h, m, p))
-    j = tree[k, at.V]
-    if prescribed[j]:
-        z = add6(z, apply_sym6(p, axpy6(a[j], load6(link, k, at.AXIS), ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))))
-        store_sym6(link, k, at.ARTICULATED, p)
-        store6(link, k, at.FORCE, z)
-        if tree[k, at.PARENT] > 0:
-            pass_inertia(tree, link, k, p)
-            pass_force(tree, link, k, z)
-        return 1.0
-    u, d_inverse, margin = project(link, k, p, along)
-    nu = d_inverse * (tau[j] - dot6(load6(link, k, at.AXIS), z))
-    link[k, at.NU] = nu
+    given = apply_sym6(p, scale6(a[j], load6(link, k, at.AXIS)))
+    z = add6(add6(gathered_force(tree, link, k), driven_by_bias(link, k, i, h, m, p)), given)
     store_sym6(link, k, at.ARTICULATED, p)
     store6(link, k, at.FORCE, z)
     if tree[k, at.PARENT] > 0:
-        pass_inertia(tree, link, k, rank_one_update(p, -d_inverse, u))
-        pass_force(tree, link, k, axpy6(nu, u, z))
-    return margin
+        pass_inertia(tree, link, k, p)
+        pass_force(tree, link, k, z)
+    return 1.0
 
 
 @kernel
