@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from multiarm.errors import UnknownNameError
+from multiarm.forces import Values, split_forces
 from multiarm.model import Model
 from multiarm.operators import dense, operators
 from multiarm.solution import Solution
@@ -19,7 +20,7 @@ from multiarm.sweeps.compliance import operational_compliance as compliance_kern
 from multiarm.sweeps.composite import mass_matrix as composite_mass_matrix
 from multiarm.sweeps.forward import fd1, fd2, fd3, fd4, solve_mass
 from multiarm.sweeps.inverse import hybrid, newton_euler
-from multiarm.workspace import External, Workspace, frame_rows
+from multiarm.workspace import External, Workspace, frame_rows, located
 
 __all__ = [
     "hybrid_dynamics",
@@ -32,7 +33,6 @@ __all__ = [
 ]
 
 FORWARD_METHODS = {"fd1": fd1, "fd2": fd2, "fd3": fd3, "fd4": fd4}
-Values = ArrayLike | Mapping[str, ArrayLike] | None
 
 
 def _choose(what: str, name: str, choices: Mapping[str, Any]) -> Any:
@@ -43,13 +43,8 @@ def _choose(what: str, name: str, choices: Mapping[str, Any]) -> Any:
 
 def _pushed(model: Model, state: State, external: External | None) -> tuple[Workspace, np.ndarray, np.ndarray]:
     """Tables with external wrenches on the links, and writable copies of q and v (as the kernels are compiled for)."""
-    state = state.of(model)
-    workspace = Workspace(model)
-    q, v = np.array(state.q), np.array(state.v)
-    if external:
-        workspace.locate(q, v)
-        workspace.push(external)
-    return workspace, q, v
+    workspace = located(model, state, external) if external else Workspace(model)
+    return workspace, np.array(state.of(model).q), np.array(state.v)
 
 
 def tree_forward_dynamics(
@@ -62,7 +57,7 @@ def tree_forward_dynamics(
     model, state : Model, State
         What, and where it is.
     tau : array or mapping, optional
-        Generalised forces, nv entries, or by arm or joint; zero where not named.
+        Generalised forces, nv entries, or by arm or joint, cut joints included; zero where not named.
     external : mapping, optional
         Wrenches on bodies: name -> [torque; force] at the body's origin, world axes, or a `Wrench`.
     method : str
@@ -74,7 +69,7 @@ def tree_forward_dynamics(
         Its `a` has nv entries; `acceleration(name)`, `forces[joint]` and `residual` come with it.
     """
     kernel = _choose("method", method, FORWARD_METHODS)
-    forces = model.forces(tau)
+    forces, external = split_forces(model, state, tau, external)
     workspace, q, v = _pushed(model, state, external)
     a = np.empty(model.nv)
     workspace.check(kernel(workspace.tree, workspace.link, q, v, forces, a))
@@ -84,7 +79,7 @@ def tree_forward_dynamics(
 def inverse_dynamics(
     model: Model, state: State, a: Values = None, external: External | None = None, method: str = "newton_euler"
 ) -> np.ndarray:
-    """Tau = M a + C - J* external, loops open, in O(N).
+    """tau = M a + C - J* external, loops open, in O(N).
 
     ``method="newton_euler"`` is JPL 88-11-I (2.24)-(2.30); "composite" gathers composite bodies (SOA-Lecture): f = R
     alpha+ + y. For a floating base whose acceleration is unknown use `hybrid_dynamics` and prescribe the joints only.
@@ -129,7 +124,7 @@ def hybrid_dynamics(
     -----
     SOA-Lecture, O(N) hybrid dynamics; RDA-87 sections 7.5.1 and 7.5.2.
     """
-    forces = model.forces(tau)
+    forces, external = split_forces(model, state, tau, external)
     given = dict(prescribed or {})
     mask = fill_coordinates(
         "prescribed", {name: np.ones(np.size(x)) for name, x in given.items()}, np.zeros(model.nv), model.v_slice
@@ -174,7 +169,7 @@ def mass_matrix_inverse(model: Model, q: ArrayLike | State) -> np.ndarray:
 
 
 def log_determinant(model: Model, q: ArrayLike | State) -> float:
-    """Log det M, the sum of log D(k), in O(N)."""
+    """log det M, the sum of log D(k), in O(N)."""
     return float(np.log(_articulated(model, q).link[1:, at.D]).sum())
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multiarm.dynamics import Values
+from multiarm.forces import Values, split_forces
 from multiarm.model import Model
 from multiarm.state import State
 from multiarm.sweeps import layout as at
@@ -62,7 +62,7 @@ def smoother(model: Model, state: State, tau: Values = None, external: External 
 
     JPL 86-48 sections 8-9; SOA-Lecture, "estimation theory parallels".
     """
-    forces = model.forces(tau)
+    forces, external = split_forces(model, state, tau, external)
     workspace = located(model, state, external)
     a = np.empty(model.nv)
     workspace.check(fd4(workspace.tree, workspace.link, np.array(state.q), np.array(state.v), forces, a))

@@ -15,7 +15,7 @@ from graphs.errors import UnknownNameError
 from multiarm.description import Joint
 from multiarm.sweeps import layout
 
-__all__ = ["JOINT_KINDS", "Axis", "JointKind", "axes_of", "joint_kind"]
+__all__ = ["JOINT_KINDS", "Axis", "JointKind", "axes_of", "free_directions", "joint_kind"]
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -113,6 +113,47 @@ def _forward_axes(joint: Joint) -> tuple[Axis, ...]:
             three = (Axis(layout.PRISMATIC, axis, 4 + i, 3 + i) for i, axis in enumerate((X, Y, Z)))
             return (*three, *_ball(0, 0, parent_axes=True))
     raise UnknownNameError("joint kind", joint.kind, JOINT_KINDS)
+
+
+def free_directions(joint: Joint, parent_axes: np.ndarray, child_axes: np.ndarray) -> np.ndarray:
+    """Motions [omega; v] of the child relative to the parent that the joint allows, 6 x nv, at the child-side frame.
+
+    The arguments are the rotations of the joint frame on the parent and on the child; the result is in the axes they
+    are given in, its columns in the order of the joint's v. A soft finger leaves two rotations: about x and y of the
+    child-side frame.
+    """
+    columns: list[tuple[np.ndarray | None, np.ndarray | None]]
+    w = parent_axes @ joint.axis
+    match joint.kind:
+        case "fixed":
+            columns = []
+        case "revolute" | "continuous":
+            columns = [(w, None)]
+        case "prismatic":
+            columns = [(None, w)]
+        case "screw":
+            columns = [(w, joint.pitch * w)]
+        case "cylindrical":
+            columns = [(w, None), (None, w)]
+        case "universal":
+            columns = [(w, None), (child_axes @ joint.axis2, None)]
+        case "planar":
+            columns = [(None, parent_axes[:, 0]), (None, parent_axes[:, 1]), (parent_axes[:, 2], None)]
+        case "spherical":
+            columns = [(child_axes[:, i], None) for i in range(3)]
+        case "soft_finger":
+            columns = [(child_axes[:, i], None) for i in range(2)]
+        case "free":
+            columns = [(parent_axes[:, i], None) for i in range(3)] + [(None, parent_axes[:, i]) for i in range(3)]
+        case _:
+            raise UnknownNameError("joint kind", joint.kind, JOINT_KINDS)
+    directions = np.zeros((6, len(columns)))
+    for j, (angular, linear) in enumerate(columns):
+        if angular is not None:
+            directions[:3, j] = angular
+        if linear is not None:
+            directions[3:, j] = linear
+    return directions
 
 
 def axes_of(joint: Joint, sign: int = 1) -> tuple[Axis, ...]:

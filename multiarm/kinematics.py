@@ -10,7 +10,8 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 from multiarm.description import Frame
 from multiarm.errors import UnknownNameError
-from multiarm.model import Model
+from multiarm.joints import free_directions
+from multiarm.model import Model, grasp_as_joint
 from multiarm.state import State
 from multiarm.sweeps import layout as at
 from multiarm.sweeps.compliance import tip_gram
@@ -26,14 +27,16 @@ class JointMotion:
     """A joint as it stands: its frame on the parent and on the child (world), and the child's motion relative to the
     parent.
 
-    `velocity` is [omega; v] of the child-side frame relative to the parent's body at that point, world axes. `q` and
-    `v` are the joint's coordinates and rates, None for a cut joint.
+    `velocity` is [omega; v] of the child-side frame relative to the parent's body at that point, world axes;
+    `directions` (6 x nv of the joint) are the motions that the joint allows there: velocity = directions v. `q` and `v`
+    are the joint's coordinates and rates, None for a cut joint.
     """
 
     name: str
     parent_frame: RigidTransform
     child_frame: RigidTransform
     velocity: np.ndarray
+    directions: np.ndarray
     q: np.ndarray | None
     v: np.ndarray | None
 
@@ -71,17 +74,19 @@ class Kinematics:
         q = v = None
         if name in self.model.joints:
             place = self.model.joints[name]
-            parent, child = place.joint.parent, place.joint.child
-            near, far = Frame(name, parent, place.joint.at), Frame(name, child, place.joint.in_child)
+            joint = place.joint
+            near, far = Frame(name, joint.parent, joint.at), Frame(name, joint.child, joint.in_child)
             q, v = self.state.q[place.q], self.state.v[place.v]
         elif name in self.model.cuts:
-            near, far = self.model.cuts[name].parent, self.model.cuts[name].child
+            cut = self.model.cuts[name]
+            near, far, joint = cut.parent, cut.child, cut.joint or grasp_as_joint(cut)
         else:
             raise UnknownNameError("joint or grasp", name, [*self.model.joints, *self.model.cuts])
         parent_frame = self.pose(near.body) * near.pose
         child_frame = self.pose(far.body) * far.pose
         velocity = self._at(far.body, child_frame.translation) - self._at(near.body, child_frame.translation)
-        return JointMotion(name, parent_frame, child_frame, velocity, q, v)
+        directions = free_directions(joint, parent_frame.rotation.as_matrix(), child_frame.rotation.as_matrix())
+        return JointMotion(name, parent_frame, child_frame, velocity, directions, q, v)
 
     def _at(self, body: str, point: np.ndarray) -> np.ndarray:
         """Velocity of the point of `body` that is at `point` now."""

@@ -29,7 +29,7 @@ TimeLaw = Callable[[float], Moment | tuple[ArrayLike, ArrayLike, ArrayLike]]
 
 
 def sine_law(amplitude: float, frequency: float, phase: float = 0.0, offset: float = 0.0) -> TimeLaw:
-    """Offset + amplitude sin(2 pi frequency t + phase); amplitude [rad or m], frequency [Hz], phase [rad].
+    """offset + amplitude sin(2 pi frequency t + phase); amplitude [rad or m], frequency [Hz], phase [rad].
 
     Examples
     --------

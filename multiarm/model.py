@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import RigidTransform
 
+from contacts import grasp_kind
 from graphs import Topology
 from multiarm.description import Body, Coupling, Frame, Grasp, Joint
 from multiarm.errors import BadInputError, UnknownNameError
@@ -17,7 +18,7 @@ from multiarm.joints import joint_kind
 from multiarm.mechanism import Arm
 from multiarm.state import State, fill_coordinates
 
-__all__ = ["CutJoint", "Model", "Placement", "TreeJoint"]
+__all__ = ["CutJoint", "Model", "Placement", "TreeJoint", "grasp_as_joint"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,12 @@ class CutJoint:
     rows: int
     grasp: Grasp | None = None
     joint: Joint | None = None
+
+
+def grasp_as_joint(cut: CutJoint) -> Joint:
+    """The joint that a cut grasp acts as: a soft finger as itself, the others as the joint of the same freedom."""
+    kind = grasp_kind(cut.kind).as_joint or cut.kind
+    return Joint(cut.name, kind, cut.parent.body, cut.child.body, cut.parent.pose, cut.child.pose, passive=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,22 +123,22 @@ class Operators:
 
     @cached_property
     def Phi(self) -> LinearOperator:  # noqa: N802
-        """Phi S, strictly causal (4.9)."""
+        """phi S, strictly causal (4.9)."""
         return self.phi @ self.S
 
     @cached_property
     def Psi(self) -> LinearOperator:  # noqa: N802
-        """Psi S, strictly causal (4.10)."""
+        """psi S, strictly causal (4.10)."""
         return self.psi @ self.S
 
     @cached_property
     def phi_tilde(self) -> LinearOperator:
-        """Phi - I (a.3)."""
+        """phi - I (a.3)."""
         return self.phi - self.link_identity
 
     @cached_property
     def psi_tilde(self) -> LinearOperator:
-        """Psi - I (5.11)."""
+        """psi - I (5.11)."""
         return self.psi - self.link_identity
 
     # ------------------------------------------------------------------ memoryless

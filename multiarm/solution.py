@@ -13,7 +13,7 @@ from multiarm.model import Model
 from multiarm.state import State
 from multiarm.sweeps import layout as at
 from multiarm.sweeps.inverse import newton_euler
-from multiarm.workspace import External, Workspace, located, own_external
+from multiarm.workspace import External, Workspace, located
 from multiarm.wrench import Wrench
 
 __all__ = ["JointForces", "Solution", "interbody_forces"]
@@ -44,7 +44,7 @@ class JointForces(Mapping[str, Wrench]):
 
 
 def interbody_forces(model: Model, state: State, a: np.ndarray, external: External | None = None) -> JointForces:
-    """F = phi (M alpha + b - external): the force through every tree joint, actuator and bearing together.
+    """f = phi (M alpha + b - external): the force through every tree joint, actuator and bearing together.
 
     JPL 88-11-I (3.17); equals P (alpha - a) + z of the articulated-body filter (SOA-Lecture). Tree joints only: loops
     are open.
@@ -73,7 +73,7 @@ class Solution(np.lib.mixins.NDArrayOperatorsMixin):
         self, model: Model, state: State, a: np.ndarray, tau: np.ndarray, external: External | None, method: str
     ) -> None:
         self.model, self.state, self.a, self.tau, self.method = model, state, a, tau, method
-        self.external = own_external(external)
+        self.external = external
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.a, dtype=dtype) if copy or dtype is not None else self.a

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NoReturn
+from collections.abc import Mapping, Sequence
+from typing import NoReturn, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from multiarm.errors import BadInputError, SingularInertiaError
 from multiarm.model import Model
-from multiarm.state import State
+from multiarm.state import State, as_numbers
 from multiarm.sweeps import layout as at
 from multiarm.sweeps.kinematics import locate
 from multiarm.wrench import Wrench
 
-__all__ = ["External", "Workspace", "frame_rows", "located", "own_external", "raise_for_status", "symmetric3"]
+__all__ = ["External", "Workspace", "as_wrenches", "frame_rows", "located", "raise_for_status", "symmetric3"]
 
-External = Mapping[str, ArrayLike | Wrench]
+External = Mapping[str, ArrayLike | Wrench | Sequence[Wrench]]
 
 
 class Workspace:
@@ -36,20 +36,14 @@ class Workspace:
         """Put external wrenches on the links; needs `locate`.
 
         Keys are bodies or frames; a value is [torque; force] at the origin of that body or frame, world axes, or a
-        `Wrench` at its own point.
+        `Wrench` at its own point, or several of those.
         """
         for name, value in (external or {}).items():
-            place = self.model.placement(name)
-            if isinstance(value, Wrench):
-                torque, force, point = value.torque, value.force, value.point
-            else:
-                wrench = np.asarray(value, float)
-                if wrench.shape != (6,) or not np.all(np.isfinite(wrench)):
-                    raise BadInputError(f"external wrench on {name!r}: expected six finite numbers [torque; force]")
-                torque, force, point = wrench[:3], wrench[3:], self.point(name)
-            arm = point - self.origin(place.link)
-            self.link[place.link, at.EXTERNAL : at.EXTERNAL + 3] += torque + np.cross(arm, force)
-            self.link[place.link, at.EXTERNAL + 3 : at.EXTERNAL + 6] += force
+            k = self.model.placement(name).link
+            for wrench in as_wrenches(name, value, self.point(name)):
+                arm = wrench.point - self.origin(k)
+                self.link[k, at.EXTERNAL : at.EXTERNAL + 3] += wrench.torque + np.cross(arm, wrench.force)
+                self.link[k, at.EXTERNAL + 3 : at.EXTERNAL + 6] += wrench.force
 
     def check(self, status: int) -> None:
         """Raise what a kernel's return value says."""
@@ -99,15 +93,14 @@ class Workspace:
         return np.concatenate([angular, linear + np.cross(angular, r) + np.cross(omega, np.cross(omega, r))])
 
 
-def own_external(external: External | None) -> dict[str, ArrayLike | Wrench]:
-    """A copy that does not follow later changes of the caller's arrays."""
-    copies: dict[str, ArrayLike | Wrench] = {}
-    for name, value in (external or {}).items():
-        if isinstance(value, Wrench):
-            copies[name] = Wrench(value.torque.copy(), value.force.copy(), value.point.copy(), value.on, value.by)
-        else:
-            copies[name] = np.array(value)
-    return copies
+def as_wrenches(name: str, value: ArrayLike | Wrench | Sequence[Wrench], origin: np.ndarray) -> tuple[Wrench, ...]:
+    """What acts on the body or frame `name`, as wrenches; six numbers are [torque; force] at its origin."""
+    if isinstance(value, Wrench):
+        return (value,)
+    if isinstance(value, Sequence) and value and all(isinstance(entry, Wrench) for entry in value):
+        return tuple(entry for entry in value if isinstance(entry, Wrench))
+    numbers = as_numbers(cast("ArrayLike", value), (6,), f"external wrench on {name!r} [torque; force]")
+    return (Wrench(numbers[:3].copy(), numbers[3:].copy(), origin.copy(), on=name, by="outside"),)
 
 
 def symmetric3(six: np.ndarray) -> np.ndarray:

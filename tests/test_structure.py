@@ -18,7 +18,7 @@ STAGES = (
     {"joints", "checks", "robots", "urdf_document", "urdf"},
     {"state", "mechanism", "model", "display", "compilation"},
     {"workspace", "kernels"},
-    {"operators", "solution", "kinematics", "energy", "dynamics", "filtering", "laws", "prepared"},
+    {"operators", "solution", "kinematics", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
 )
 
 

@@ -95,7 +95,7 @@ def whiten_sweep(tree, link, x):
 
 @kernel
 def fd1(tree, link, q, v, tau, out):
-    """Theta'' = (I - H Psi L)* D^-1 (I - H Psi L) T', T' = T - H phi [M phi* a + b + B f(0)]; four sweeps.
+    """theta'' = (I - H Psi L)* D^-1 (I - H Psi L) T', T' = T - H phi [M phi* a + b + B f(0)]; four sweeps.
 
     JPL 88-11-I (4.17)-(4.22). Outward zeta, inward bias torques (with P, D, L), inward filter, outward smoother.
     """
@@ -111,7 +111,7 @@ def fd1(tree, link, q, v, tau, out):
 
 @kernel
 def fd2(tree, link, q, v, tau, out):
-    """Alpha = psi* H* D^-1 (I - H Psi L) T' + phi* a beside theta''; four sweeps.
+    """alpha = psi* H* D^-1 (I - H Psi L) T' + phi* a beside theta''; four sweeps.
 
     JPL 88-11-I (5.5)-(5.7) with (4.21b)-(4.23): FD1 with the links' spatial accelerations formed in its last sweep.
     """
@@ -126,7 +126,7 @@ def fd2(tree, link, q, v, tau, out):
 
 @kernel
 def fd3(tree, link, q, v, tau, out):
-    """Theta'' = (I - H Psi L)* D^-1 (T - H psi [S L T + M zeta + b + B f(0)]), zeta = phi* a; three sweeps.
+    """theta'' = (I - H Psi L)* D^-1 (T - H psi [S L T + M zeta + b + B f(0)]), zeta = phi* a; three sweeps.
 
     JPL 88-11-I (5.8)-(5.10).
     """
@@ -140,7 +140,7 @@ def fd3(tree, link, q, v, tau, out):
 
 @kernel
 def fd4(tree, link, q, v, tau, out):
-    """Nu = D^-1 (T - H z), z = psi [S L T + P a + b + B f(0)], theta'' = nu - G* alpha+; three sweeps.
+    """nu = D^-1 (T - H z), z = psi [S L T + P a + b + B f(0)], theta'' = nu - G* alpha+; three sweeps.
 
     JPL 88-11-I (5.13)-(5.17), with P a inside z as in SOA-Lecture; the bias a is never accumulated along the tree.
     """
@@ -155,7 +155,7 @@ def fd4(tree, link, q, v, tau, out):
 
 @kernel
 def solve_mass(tree, link, x, out):
-    """Out = M^-1 x by the factors (4.16), for each column of x; needs P, D, U of `articulate`."""
+    """out = M^-1 x by the factors (4.16), for each column of x; needs P, D, U of `articulate`."""
     if not fits(tree, tree[0, at.Q], x.shape[0], out.shape[0]) or x.shape[1] != out.shape[1]:
         return at.WRONG_LENGTH
     for j in range(x.shape[1]):

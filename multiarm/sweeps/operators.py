@@ -27,7 +27,7 @@ def add_block(x, i, j, y):
 
 @kernel
 def gather(tree, link, articulated, x):
-    """X := phi x (or psi x if `articulated`) for each column of x, in place: y(p) = x(p) + sum phi(p, k) y(k)."""
+    """x := phi x (or psi x if `articulated`) for each column of x, in place: y(p) = x(p) + sum phi(p, k) y(k)."""
     n = tree.shape[0] - 1
     if x.shape[0] != 6 * n:
         return at.WRONG_LENGTH
@@ -45,7 +45,7 @@ def gather(tree, link, articulated, x):
 
 @kernel
 def scatter(tree, link, articulated, x):
-    """X := phi* x (or psi* x if `articulated`) for each column of x, in place: y(k) = x(k) + phi*(p, k) y(p)."""
+    """x := phi* x (or psi* x if `articulated`) for each column of x, in place: y(k) = x(k) + phi*(p, k) y(p)."""
     n = tree.shape[0] - 1
     if x.shape[0] != 6 * n:
         return at.WRONG_LENGTH

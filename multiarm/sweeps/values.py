@@ -104,7 +104,7 @@ def scale3(s, x):
 
 @value
 def axpy3(s, x, y):
-    """S x + y."""
+    """s x + y."""
     return (s * x[0] + y[0], s * x[1] + y[1], s * x[2] + y[2])
 
 
@@ -140,7 +140,7 @@ def scale6(s, x):
 
 @value
 def axpy6(s, x, y):
-    """S x + y."""
+    """s x + y."""
     return (axpy3(s, x[0], y[0]), axpy3(s, x[1], y[1]))
 
 
@@ -283,7 +283,7 @@ def shift_motion(l, v):
 
 @value
 def shift_inertia(l, p):
-    """Phi P phi*: a symmetric 6x6 inertia moved from the child's origin to the parent's."""
+    """phi P phi*: a symmetric 6x6 inertia moved from the child's origin to the parent's."""
     a, b, c = p
     row0 = (b[0] + l[1] * c[2] - l[2] * c[1], b[1] + l[1] * c[4] - l[2] * c[3], b[2] + l[1] * c[5] - l[2] * c[4])
     row1 = (b[3] + l[2] * c[0] - l[0] * c[2], b[4] + l[2] * c[1] - l[0] * c[4], b[5] + l[2] * c[2] - l[0] * c[5])
@@ -365,5 +365,5 @@ def rigid_force(i, h, m, alpha):
 
 @value
 def gyroscopic_force(i, h, omega):
-    """B = [omega x I omega; omega x (omega x h)], the bias spatial force of JPL 88-11-I (2.23)."""
+    """b = [omega x I omega; omega x (omega x h)], the bias spatial force of JPL 88-11-I (2.23)."""
     return (cross(omega, apply_sym3(i, omega)), cross(omega, cross(omega, h)))
