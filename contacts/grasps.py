@@ -43,6 +43,6 @@ def grasp_kind(name: str) -> GraspKind:
     >>> grasp_kind("point").velocity_rows
     3
     """
-    if name not in GRASP_KINDS:
+    if not isinstance(name, str) or name not in GRASP_KINDS:
         raise UnknownNameError("grasp kind", name, GRASP_KINDS)
     return GRASP_KINDS[name]

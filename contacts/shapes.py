@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import pi
+from math import inf, pi
+
+from contacts.errors import ContactError
 
 __all__ = ["Box", "Capsule", "Cylinder", "Mesh", "Shape", "Sphere"]
+
+
+def _require_positive(shape: str, **lengths: float) -> None:
+    for name, length in lengths.items():
+        if not 0.0 < float(length) < inf:
+            raise ContactError(f"{shape}: {name} must be positive [m], not {length}")
 
 
 @dataclass(frozen=True)
@@ -13,6 +21,11 @@ class Box:
     """A box given by its full edge lengths [m]."""
 
     size: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        if len(self.size) != 3:
+            raise ContactError(f"Box: size needs three edge lengths [m], not {self.size}")
+        _require_positive("Box", **{f"size[{i}]": edge for i, edge in enumerate(self.size)})
 
     def inertia(self, mass: float) -> tuple[float, float, float]:
         """Principal moments [kg m^2] of a uniform box of this mass."""
@@ -25,6 +38,9 @@ class Sphere:
     """A ball of the given radius [m]."""
 
     radius: float
+
+    def __post_init__(self) -> None:
+        _require_positive("Sphere", radius=self.radius)
 
     def inertia(self, mass: float) -> tuple[float, float, float]:
         """Principal moments [kg m^2] of a uniform ball of this mass."""
@@ -39,6 +55,9 @@ class Cylinder:
     radius: float
     length: float
 
+    def __post_init__(self) -> None:
+        _require_positive("Cylinder", radius=self.radius, length=self.length)
+
     def inertia(self, mass: float) -> tuple[float, float, float]:
         """Principal moments [kg m^2] of a uniform cylinder of this mass."""
         across = mass / 12 * (3 * self.radius**2 + self.length**2)
@@ -51,6 +70,9 @@ class Capsule:
 
     radius: float
     length: float
+
+    def __post_init__(self) -> None:
+        _require_positive("Capsule", radius=self.radius, length=self.length)
 
     def inertia(self, mass: float) -> tuple[float, float, float]:
         """Principal moments [kg m^2] of a uniform capsule of this mass."""

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 __all__ = ["GraphError", "MultiArmError", "UnknownNameError"]
 
 
 class MultiArmError(Exception):
-    """Root of every error a user of the toolkit can cause."""
+    """Root of every error a user of the toolkit can cause; survives the way back from a worker process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+def _rebuild(kind: type[MultiArmError], args: tuple[Any, ...], evidence: dict[str, Any]) -> MultiArmError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(evidence)
+    return error
 
 
 class GraphError(MultiArmError, ValueError):

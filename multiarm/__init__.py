@@ -6,17 +6,17 @@ freezes both into a `Model`; functions take a `Model` and a `State` and return a
 Conventions, the same everywhere
 --------------------------------
 - SI units, radians. Spatial vectors angular part first: V = [omega; v], f = [n; f].
-- World axes. A body's velocity and acceleration are taken at the body's own origin; the linear part of an acceleration
-is
-  that point's ordinary acceleration. Accelerations are true: gravity's pseudo-acceleration does not appear in them.
-- Quaternions scalar last (x, y, z, w). Poses are `scipy.spatial.transform.RigidTransform`; 4x4 arrays and xyz triples
-are
-  accepted too. `pose(xyz, rpy=)` makes one, with fixed-axis roll-pitch-yaw as in URDF.
+- World axes. A body's velocity and acceleration are taken at the body's own origin; the linear part of an
+  acceleration is that point's ordinary acceleration. Accelerations are true: gravity's pseudo-acceleration does not
+  appear in them.
+- Quaternions scalar last (x, y, z, w). Poses are `scipy.spatial.transform.RigidTransform`; 4x4 arrays and xyz
+  triples are accepted too. `pose(xyz, rpy=)` makes one, with fixed-axis roll-pitch-yaw as in URDF.
 - `inertia=` is about the centre of mass in body axes: three principal values or 3x3. `Box` takes full edge lengths.
 - Coordinates stand in the order joints were added, within an arm from base to tip, a free joint in its body's place.
-  Free: q = [quaternion; xyz], v = [omega; v] in the axes of the parent (of the world, for a free body). Spherical: q
-  the quaternion of child in parent, v the relative angular velocity in child axes. Planar: (x, y, angle) in the joint
-  frame. Cylindrical: (angle, slide). Universal: angles about `axis`, then `axis2`. Screw: angle, with `pitch` in m/rad.
+  Free: q = [quaternion; xyz], v = [omega; v] in the axes of the joint frame on the parent (for a free body, of the
+  world). Spherical: q the quaternion of child in parent, v the relative angular velocity in child axes. Planar: (x, y,
+  angle) in the joint frame. Cylindrical: (angle, slide). Universal: angles about `axis`, then `axis2`. Screw: angle,
+  with `pitch` in m/rad.
 - A joint's q, v, tau and wrench follow its declared parent -> child, whichever way the tree runs through it.
 - A force is reported with its point, axes, on whom and by whom (`Wrench`).
 """
@@ -40,6 +40,7 @@ from multiarm.errors import (
     GraphError,
     MultiArmError,
     RobotFileError,
+    RobotFileWarning,
     SingularInertiaError,
     UnknownNameError,
     UnphysicalInertiaWarning,
@@ -62,7 +63,8 @@ __all__ = [
     "Arm", "BadInputError", "Body", "Box", "Capsule", "Compiled", "Coupling", "CutJoint", "Cylinder",
     "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError", "Grasp", "Joint", "JointForces",
     "JointMotion", "Kinematics", "Mechanism", "Mesh", "Model", "Moment", "Momentum", "MultiArmError", "Operators",
-    "Robot", "RobotFileError", "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError",
+    "Robot", "RobotFileError", "RobotFileWarning", "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw",
+    "UnknownNameError",
     "UnphysicalInertiaWarning", "Wrench", "__version__", "center_of_mass", "compiled", "dense", "energy", "follow",
     "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_urdf",
     "log_determinant", "mass_matrix", "mass_matrix_inverse", "momentum", "operational_compliance", "operators",

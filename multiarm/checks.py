@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,16 +13,24 @@ from multiarm.errors import BadInputError, DescriptionError, UnknownNameError
 from multiarm.joints import joint_kind
 from multiarm.poses import as_vector3
 
-__all__ = ["as_direction", "as_number", "check_body", "check_joint", "check_robot"]
+__all__ = ["as_bound", "as_direction", "as_number", "check_body", "check_joint", "check_robot"]
 
 
 def as_number(value: float, what: str) -> float:
     """A finite number, or an error that names `what`."""
+    number = as_bound(value, what)
+    if not np.isfinite(number):
+        raise BadInputError(f"{what}: {number} is not finite")
+    return number
+
+
+def as_bound(value: float, what: str) -> float:
+    """A number that may be infinite, or an error that names `what`."""
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
         raise BadInputError(f"{what}: expected a number, not {value!r}") from error
-    if not np.isfinite(number):
+    if np.isnan(number):
         raise BadInputError(f"{what}: {number} is not finite")
     return number
 
@@ -54,6 +63,9 @@ def check_joint(joint: Joint) -> None:
     kind = joint_kind(joint.kind)
     if joint.parent == joint.child:
         raise DescriptionError(f"{what} would connect body {joint.parent!r} with itself", [joint.name, joint.parent])
+    for quantity, given in (("axis2", joint.axis2 is not None), ("pitch", joint.pitch != 0.0)):
+        if given and quantity not in kind.takes:
+            raise DescriptionError(f"{what}: a {joint.kind} joint has no {quantity}", [joint.name])
     if "axis2" in kind.takes:
         if joint.axis2 is None:
             raise DescriptionError(f"{what}: a {joint.kind} joint needs axis2=", [joint.name])
@@ -62,20 +74,20 @@ def check_joint(joint: Joint) -> None:
     if abs(np.linalg.norm(as_direction(joint.axis, f"{what}: axis") - joint.axis)) > 1e-9:
         raise DescriptionError(f"{what}: axis {joint.axis} is not a unit vector", [joint.name])
     as_number(joint.pitch, f"{what}: pitch")
-    if not joint.lower <= joint.upper:
+    if not as_bound(joint.lower, f"{what}: lower") <= as_bound(joint.upper, f"{what}: upper"):
         raise DescriptionError(f"{what}: lower limit {joint.lower} is above upper limit {joint.upper}", [joint.name])
     for quantity in ("armature", "damping", "friction"):
-        number = getattr(joint, quantity)
-        if not (np.isfinite(number) and number >= 0.0):
-            raise DescriptionError(f"{what}: {quantity} must be finite and not negative, not {number}", [joint.name])
+        number = as_number(getattr(joint, quantity), f"{what}: {quantity}")
+        if number < 0.0:
+            raise DescriptionError(f"{what}: {quantity} must not be negative, but is {number}", [joint.name])
     for quantity in ("velocity_limit", "effort_limit"):
-        number = getattr(joint, quantity)
+        number = as_bound(getattr(joint, quantity), f"{what}: {quantity}")
         if not number > 0.0:
             raise DescriptionError(f"{what}: {quantity} must be positive, not {number}", [joint.name])
 
 
 def check_robot(robot: Robot) -> None:
-    """A robot whose parts make sense and refer to each other; inertias are taken as given."""
+    """A robot whose parts make sense, refer to each other and hang together; inertias are taken as given."""
     bodies, joints = [body.name for body in robot.bodies], [joint.name for joint in robot.joints]
     frames = [frame.name for frame in robot.frames]
     for what, names in (("bodies or frames", bodies + frames), ("joints", joints)):
@@ -90,6 +102,11 @@ def check_robot(robot: Robot) -> None:
     for name in used + [frame.body for frame in robot.frames]:
         if name not in bodies:
             raise UnknownNameError(f"body of robot {robot.name!r}", name, bodies)
+    joined = nx.Graph([(joint.parent, joint.child) for joint in robot.joints])
+    joined.add_nodes_from(bodies)
+    loose = [name for name in bodies if name not in nx.node_connected_component(joined, robot.root)]
+    if loose:
+        raise DescriptionError(f"robot {robot.name!r}: no joint connects {loose[0]!r} with {robot.root!r}", loose)
     for name in robot.tips.values():
         if name not in bodies and name not in frames:
             raise UnknownNameError(f"body or frame of robot {robot.name!r}", name, bodies + frames)

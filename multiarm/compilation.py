@@ -15,7 +15,7 @@ from multiarm.errors import DescriptionError
 from multiarm.joints import axes_of, joint_kind
 from multiarm.mechanism import WORLD, Mechanism
 from multiarm.model import CutJoint, Model, Placement, TreeJoint
-from multiarm.poses import IDENTITY
+from multiarm.poses import IDENTITY, turn_z_to
 from multiarm.sweeps import layout as at
 
 __all__ = ["compile_mechanism"]
@@ -43,6 +43,7 @@ def compile_mechanism(mechanism: Mechanism, cuts: str | Iterable[str], gravity: 
         topology=topology,
         bodies=dict(mechanism.bodies),
         joints=joints,
+        merged={joint.name: joint for joint in hanging.values() if joint.kind == "fixed"},
         cuts={name: _cut_joint(mechanism, name) for name in _as_added(mechanism, topology.cuts)},
         arms=dict(mechanism.arms),
         grasps=dict(mechanism.grasps),
@@ -58,7 +59,9 @@ def _tree_joint(mechanism: Mechanism, topology: graphs.Topology, body: str) -> J
     """The joint by which `body` hangs in the tree: declared, a grasp acting as a joint, or a free joint."""
     hanging = topology.parent[body]
     if hanging.joint is None:
-        name = body if body not in mechanism.joints and body not in mechanism.grasps else f"{body}/free"
+        name = body
+        while name in mechanism.joints or name in mechanism.grasps:
+            name = f"{name}/free"
         return Joint(name, "free", WORLD, body, passive=True)
     if hanging.joint in mechanism.joints:
         return mechanism.joints[hanging.joint]
@@ -67,6 +70,12 @@ def _tree_joint(mechanism: Mechanism, topology: graphs.Topology, body: str) -> J
     tip = mechanism.frame(grasp.tip)
     if kind is None or grasp.at is None:
         raise DescriptionError(f"grasp {grasp.name!r} cannot be in the tree: it must be cut", [grasp.name])
+    if kind != "fixed" and grasp.name in mechanism.arms:
+        raise DescriptionError(
+            f"grasp {grasp.name!r} stays in the tree and has coordinates, but {grasp.name!r} is its arm's name too: "
+            f"give the grasp a name= of its own, or cut it",
+            [grasp.name],
+        )
     return Joint(grasp.name, kind, tip.body, grasp.body, at=tip.pose, in_child=grasp.at, passive=True)
 
 
@@ -119,7 +128,7 @@ class _Tables:
         for axis in axes_of(joint, sign):
             assert place is not None  # only fixed joints have no coordinates, and they have no axes
             k, self.filled = self.filled, self.filled + 1
-            aligned = _turn_z_to(np.array(axis.direction))
+            aligned = turn_z_to(np.array(axis.direction))
             self._pose(k, frame * RigidTransform.from_rotation(turned.inv() * aligned))
             group = self.tree[k - 1, at.GROUP] if axis.kind == at.BALL_NEXT else row
             self.tree[k] = (
@@ -161,20 +170,6 @@ class _Tables:
         self.link[0, at.ZETA + 3 : at.ZETA + 6] = -gravity
 
 
-def _turn_z_to(direction: np.ndarray) -> Rotation:
-    """A rotation that takes z to `direction`; exact where that is a coordinate axis."""
-    z = direction[2]
-    if z > 1.0 - 1e-15:
-        return Rotation.identity()
-    if abs(z) > 0.9:
-        other = np.array([1.0, 0.0, 0.0])
-    else:
-        other = np.array([0.0, 0.0, 1.0])
-    first = np.cross(other, direction)
-    first /= np.linalg.norm(first)
-    return Rotation.from_matrix(np.column_stack([first, np.cross(direction, first), direction]))
-
-
 def _cut_joint(mechanism: Mechanism, name: str) -> CutJoint:
     if name in mechanism.grasps:
         grasp = mechanism.grasps[name]
@@ -211,9 +206,10 @@ def _neutral(mechanism: Mechanism, joints: dict[str, TreeJoint], nq: int) -> np.
         if place.joint.kind == "spherical":
             neutral[place.q] = (0, 0, 0, 1)
         elif place.joint.kind == "free":
-            joint = place.joint
-            parent, child = mechanism.bodies[joint.parent].pose, mechanism.bodies[joint.child].pose
-            start = joint.at.inv() * parent.inv() * child * joint.in_child
+            joint, start = place.joint, IDENTITY
+            if WORLD in (joint.parent, joint.child):  # between two bodies a free joint starts at zero
+                parent, child = mechanism.bodies[joint.parent].pose, mechanism.bodies[joint.child].pose
+                start = joint.at.inv() * parent.inv() * child * joint.in_child
             neutral[place.q] = np.concatenate([start.rotation.as_quat(), start.translation])
     return neutral
 

@@ -5,7 +5,7 @@ Nothing here computes dynamics. `Mechanism` collects these values, `Mechanism.co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import inf
 
@@ -17,14 +17,25 @@ from contacts import Shape
 from multiarm.errors import BadInputError, DescriptionError
 from multiarm.poses import IDENTITY, as_vector3
 
-__all__ = ["Body", "Coupling", "Frame", "Grasp", "Joint", "Robot", "inertia_defect", "inertia_matrix"]
+__all__ = [
+    "Body",
+    "Coupling",
+    "Frame",
+    "Grasp",
+    "Joint",
+    "Robot",
+    "inertia_defect",
+    "inertia_matrix",
+    "unphysical_notes",
+]
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
     """A rigid body: mass [kg], centre of mass [m] and inertia about it [kg m^2] in body axes.
 
-    `pose` is where the body starts in the world; `fixed` bodies stay there.
+    `pose` is where a body that hangs free starts in the world, and where a `fixed` one stays; a body on a joint is
+    where its joint puts it.
     """
 
     name: str
@@ -119,14 +130,19 @@ class Robot:
 
 def inertia_matrix(value: ArrayLike, what: str) -> np.ndarray:
     """The symmetric 3x3 inertia from three principal values or a 3x3 array."""
-    array = np.asarray(value, float)
+    try:
+        array = np.array(value, float)
+    except (TypeError, ValueError) as error:
+        raise BadInputError(f"{what}: expected three principal values or a 3x3 array, not {value!r}") from error
     if array.shape == (3,):
         array = np.diag(as_vector3(array, what))
     if array.shape != (3, 3) or not np.all(np.isfinite(array)):
         raise BadInputError(f"{what}: expected three principal values or a finite 3x3 array [kg m^2], not {value!r}")
     if np.abs(array - array.T).max() > 1e-9 * max(np.abs(array).max(), 1e-300):
         raise DescriptionError(f"{what}: the inertia is not symmetric")
-    return (array + array.T) / 2
+    array = (array + array.T) / 2
+    array.setflags(write=False)
+    return array
 
 
 def inertia_defect(mass: float, inertia: np.ndarray) -> str | None:
@@ -144,3 +160,15 @@ def inertia_defect(mass: float, inertia: np.ndarray) -> str | None:
     if low + mid < high - slack:
         return f"principal moments {low:.3g}, {mid:.3g}, {high:.3g} kg m^2 break the triangle inequality"
     return None
+
+
+def unphysical_notes(robot: str, bodies: Iterable[Body]) -> tuple[str, ...]:
+    """One note that names every body whose inertia no rigid body can have, or no note."""
+    defects = [
+        f"{body.name!r} ({defect})"
+        for body in bodies
+        if (defect := inertia_defect(body.mass, body.inertia)) is not None
+    ]
+    if not defects:
+        return ()
+    return (f"{robot}: inertias that no rigid body can have, kept as given: {', '.join(defects)}",)

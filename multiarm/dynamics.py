@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from multiarm.errors import UnknownNameError
+from multiarm.errors import BadInputError, UnknownNameError
 from multiarm.forces import Values, split_forces
 from multiarm.model import Model
 from multiarm.operators import dense, operators
@@ -35,22 +34,23 @@ __all__ = [
 FORWARD_METHODS = {"fd1": fd1, "fd2": fd2, "fd3": fd3, "fd4": fd4}
 
 
-def _choose(what: str, name: str, choices: Mapping[str, Any]) -> Any:
+def _require_one_of(what: str, name: str, choices: Iterable[str]) -> None:
     if name not in choices:
         raise UnknownNameError(what, name, choices)
-    return choices[name]
 
 
 def _pushed(model: Model, state: State, external: External | None) -> tuple[Workspace, np.ndarray, np.ndarray]:
     """Tables with external wrenches on the links, and writable copies of q and v (as the kernels are compiled for)."""
     workspace = located(model, state, external) if external else Workspace(model)
-    return workspace, np.array(state.of(model).q), np.array(state.v)
+    return workspace, np.array(model.own(state).q), np.array(state.v)
 
 
 def tree_forward_dynamics(
     model: Model, state: State, tau: Values = None, external: External | None = None, method: str = "fd4"
 ) -> Solution:
     """Solve M a + C = tau for the accelerations of the tree, its loops open, in O(N).
+
+    Cut joints, grasps and couplings (mimic joints) do not constrain it: `Solution.left_open` lists them.
 
     Parameters
     ----------
@@ -68,23 +68,23 @@ def tree_forward_dynamics(
     Solution
         Its `a` has nv entries; `acceleration(name)`, `forces[joint]` and `residual` come with it.
     """
-    kernel = _choose("method", method, FORWARD_METHODS)
+    _require_one_of("method", method, FORWARD_METHODS)
     forces, external = split_forces(model, state, tau, external)
     workspace, q, v = _pushed(model, state, external)
     a = np.empty(model.nv)
-    workspace.check(kernel(workspace.tree, workspace.link, q, v, forces, a))
+    workspace.check(FORWARD_METHODS[method](workspace.tree, workspace.link, q, v, forces, a))
     return Solution(model, state, a, forces, external, method)
 
 
 def inverse_dynamics(
     model: Model, state: State, a: Values = None, external: External | None = None, method: str = "newton_euler"
 ) -> np.ndarray:
-    """tau = M a + C - J* external, loops open, in O(N).
+    """tau = M a + C - J* external, loops open, in O(N); cut joints, grasps and couplings carry nothing.
 
     ``method="newton_euler"`` is JPL 88-11-I (2.24)-(2.30); "composite" gathers composite bodies (SOA-Lecture): f = R
     alpha+ + y. For a floating base whose acceleration is unknown use `hybrid_dynamics` and prescribe the joints only.
     """
-    _choose("method", method, {"newton_euler": 0, "composite": 1})
+    _require_one_of("method", method, ("newton_euler", "composite"))
     accelerations = model.forces(a, "a")
     workspace, q, v = _pushed(model, state, external)
     tau = np.zeros(model.nv)
@@ -125,6 +125,8 @@ def hybrid_dynamics(
     SOA-Lecture, O(N) hybrid dynamics; RDA-87 sections 7.5.1 and 7.5.2.
     """
     forces, external = split_forces(model, state, tau, external)
+    if prescribed is not None and not isinstance(prescribed, Mapping):
+        raise BadInputError("prescribed must map names of arms, joints or free bodies to accelerations")
     given = dict(prescribed or {})
     mask = fill_coordinates(
         "prescribed", {name: np.ones(np.size(x)) for name, x in given.items()}, np.zeros(model.nv), model.v_slice
@@ -141,7 +143,7 @@ def mass_matrix(model: Model, q: ArrayLike | State, method: str = "composite") -
     ``method="composite"`` fills it from composite-body inertias (RDA-87 ch. 5), "factors" multiplies
     (I + H Phi L) D (I + H Phi L)* (JPL 88-11-I (4.11)).
     """
-    _choose("method", method, {"composite": 0, "factors": 1})
+    _require_one_of("method", method, ("composite", "factors"))
     if method == "factors":
         o = operators(model, q)
         factor = dense(o.joint_identity + o.H @ o.Phi @ o.L)
@@ -173,14 +175,14 @@ def log_determinant(model: Model, q: ArrayLike | State) -> float:
     return float(np.log(_articulated(model, q).link[1:, at.D]).sum())
 
 
-def operational_compliance(
-    model: Model, q: ArrayLike | State, frames: list[str] | tuple[str, ...] | None = None
-) -> np.ndarray:
+def operational_compliance(model: Model, q: ArrayLike | State, frames: str | Sequence[str] | None = None) -> np.ndarray:
     """Lambda = J M^-1 J* at `frames` with cross terms, 6m x 6m, world axes at each frame's origin; loops open.
 
     JPL 88-11-II (6.7)-(6.10). By default the tips of the grasps, in the order the grasps were added. The inverse of a
     diagonal block is the inertia felt there (Khatib's operational-space inertia).
     """
+    if isinstance(frames, str):
+        frames = [frames]
     if frames is None:
         frames = [grasp.tip for grasp in model.grasps.values()]
     rows = frame_rows(model, list(frames))

@@ -12,6 +12,7 @@ __all__ = [
     "GraphError",
     "MultiArmError",
     "RobotFileError",
+    "RobotFileWarning",
     "SingularInertiaError",
     "UnknownNameError",
     "UnphysicalInertiaWarning",
@@ -50,6 +51,10 @@ class SingularInertiaError(MultiArmError, ArithmeticError):
             f"beyond rounding: give the body mass and inertia, or the joint armature"
         )
         self.body, self.joint, self.value = body, joint, value
+
+
+class RobotFileWarning(UserWarning):
+    """Something in a robot file that could not be used."""
 
 
 class UnphysicalInertiaWarning(UserWarning):

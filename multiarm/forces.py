@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from multiarm.errors import UnknownNameError
+from multiarm.errors import BadInputError, UnknownNameError
 from multiarm.kinematics import kinematics
 from multiarm.model import Model
 from multiarm.state import State, as_numbers
@@ -27,6 +27,8 @@ def split_forces(
     A cut joint has no coordinate, but its actuator works all the same: equal and opposite wrenches on its two bodies at
     the joint, along the directions S that it leaves free, W = S (S* S)^-1 tau, so that their power is tau . rate.
     """
+    if external is not None and not isinstance(external, Mapping):
+        raise BadInputError("external must map names of bodies or frames to wrenches, not be a bare array")
     acting: dict[str, tuple[Wrench, ...]] = {}
     if not external and not (isinstance(tau, Mapping) and any(name in model.cuts for name in tau)):
         return model.forces(tau), acting

@@ -22,7 +22,7 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class JointKind:
-    """How many coordinates `nq` and velocities `nv` a joint has, which vectors describe it, and their units."""
+    """How many coordinates `nq` and velocities `nv` a joint has, and which values describe it."""
 
     name: str
     nq: int
@@ -55,7 +55,7 @@ def joint_kind(name: str) -> JointKind:
     >>> joint_kind("spherical").nq
     4
     """
-    if name not in JOINT_KINDS:
+    if not isinstance(name, str) or name not in JOINT_KINDS:
         raise UnknownNameError("joint kind", name, JOINT_KINDS)
     return JOINT_KINDS[name]
 

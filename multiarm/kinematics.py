@@ -77,11 +77,15 @@ class Kinematics:
             joint = place.joint
             near, far = Frame(name, joint.parent, joint.at), Frame(name, joint.child, joint.in_child)
             q, v = self.state.q[place.q], self.state.v[place.v]
+        elif name in self.model.merged:
+            joint = self.model.merged[name]
+            near, far = Frame(name, joint.parent, joint.at), Frame(name, joint.child, joint.in_child)
+            q = v = np.zeros(0)
         elif name in self.model.cuts:
             cut = self.model.cuts[name]
             near, far, joint = cut.parent, cut.child, cut.joint or grasp_as_joint(cut)
         else:
-            raise UnknownNameError("joint or grasp", name, [*self.model.joints, *self.model.cuts])
+            raise UnknownNameError("joint or grasp", name, [*self.model.joints, *self.model.merged, *self.model.cuts])
         parent_frame = self.pose(near.body) * near.pose
         child_frame = self.pose(far.body) * far.pose
         velocity = self._at(far.body, child_frame.translation) - self._at(near.body, child_frame.translation)
@@ -97,11 +101,11 @@ class Kinematics:
 
 def kinematics(model: Model, state: State) -> Kinematics:
     """Poses, velocities and bias accelerations at `state`; one outward sweep, JPL 88-11-I (2.17)-(2.19)."""
-    return Kinematics(model, state.of(model))
+    return Kinematics(model, model.own(state))
 
 
 def jacobian(model: Model, q: ArrayLike | State, frame: str) -> np.ndarray:
-    """J = B* phi* H* of a body or frame, 6 x nv, world axes at its origin, angular rows first; O(depth).
+    """J = B* phi* H* of a body or frame, 6 x nv, world axes at its origin, angular rows first; O(N).
 
     JPL 88-11-I (3.13). V(frame) = J v.
     """

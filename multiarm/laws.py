@@ -77,7 +77,7 @@ def follow(model: Model, state: State, laws: Mapping[str, TimeLaw], t: float) ->
     >>> ma.hybrid_dynamics(model, state, prescribed=prescribed).tau.round(6)
     array([-15.791367])
     """
-    q, v = np.array(state.of(model).q), np.array(state.v)
+    q, v = np.array(model.own(state).q), np.array(state.v)
     accelerations: dict[str, np.ndarray] = {}
     for name, law in laws.items():
         moment = law(t)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from contacts import Mesh, Shape, grasp_kind
 from multiarm.checks import as_direction, as_number, check_body, check_joint, check_robot
-from multiarm.description import Body, Coupling, Frame, Grasp, Joint, Robot, inertia_matrix
-from multiarm.errors import BadInputError, DescriptionError, UnknownNameError
+from multiarm.description import (
+    Body,
+    Coupling,
+    Frame,
+    Grasp,
+    Joint,
+    Robot,
+    inertia_matrix,
+    unphysical_notes,
+)
+from multiarm.errors import BadInputError, DescriptionError, UnknownNameError, UnphysicalInertiaWarning
 from multiarm.joints import joint_kind
 from multiarm.poses import IDENTITY, PoseLike, as_pose, as_vector3
 
@@ -106,6 +116,8 @@ class Mechanism:
         what = f"body {name!r}"
         self._new_body_name(name)
         mass = as_number(mass, f"{what}: mass")
+        if shape is not None and not isinstance(shape, Shape):
+            raise BadInputError(f"{what}: shape must be a Box, Sphere, Cylinder, Capsule or Mesh, not {shape!r}")
         if inertia is None and shape is not None and not isinstance(shape, Mesh):
             inertia = shape.inertia(mass)
         if inertia is None and mass > 0.0 and not fixed:
@@ -113,6 +125,8 @@ class Mechanism:
         matrix = inertia_matrix((0.0, 0.0, 0.0) if inertia is None else inertia, f"{what}: inertia")
         body = Body(name, mass, as_vector3(com, f"{what}: com"), matrix, as_pose(pose, f"{what}: pose"), shape, fixed)
         check_body(body, strict and not fixed)
+        if fixed:
+            self._new_joint_name(f"{name}/fixed")
         self._insert_body(body)
         if fixed:
             self._insert_joint(Joint(f"{name}/fixed", "fixed", WORLD, name, at=body.pose))
@@ -226,25 +240,37 @@ class Mechanism:
             raise BadInputError(
                 f"arm {name!r}: expected a Robot (load_urdf, robots.panda(), ...), not {type(robot).__name__}"
             )
-        if "/" in name or not name:
+        if not isinstance(name, str) or "/" in name or not name:
             raise DescriptionError(f"arm {name!r}: a name needs at least one character and no slash", [name])
         if name in self.arms or name in self.joints or name in self.bodies or name in self.frames:
             raise DescriptionError(f"there is already an arm, joint, body or frame {name!r}", [name])
         check_robot(robot)
+        unnoted = [body for body in robot.bodies if not any(repr(body.name) in note for note in robot.notes)]
+        for note in unphysical_notes(robot.name, unnoted):
+            warnings.warn(note, UnphysicalInertiaWarning, stacklevel=2)
         at = as_pose(base, f"arm {name!r}: base")
         carrier = self.frame(on)
-        if robot.floating and "/" in carrier.body:
+        if robot.floating and carrier.body != WORLD and not self.bodies[carrier.body].fixed:
             raise DescriptionError(
-                f"arm {name!r} floats: it starts in the world or at a body, not on {on!r}", [name, on]
+                f"arm {name!r} floats: it starts at a pose in the world or on a fixed body, not on {on!r}", [name, on]
             )
 
         def full(part: str) -> str:
             return f"{name}/{part}"
 
-        parts = [body.name for body in robot.bodies] + [joint.name for joint in robot.joints]
-        taken = [full(part) for part in parts if self._knows(full(part))]
+        tips = tuple((short, full(target)) for short, target in robot.tips.items())
+        frames = [body.name for body in robot.bodies] + [frame.name for frame in robot.frames]
+        frames += [short for short, target in tips if full(short) != target]
+        joints = [joint.name for joint in robot.joints] + ([] if robot.floating else ["mount"])
+        taken = [part for part, count in [*Counter(frames).items(), *Counter(joints).items()] if count > 1]
+        taken += [part for part in frames if self._knows_frame(full(part))]
+        taken += [part for part in joints if full(part) in self.joints or full(part) in self.grasps]
         if taken:
-            raise DescriptionError(f"arm {name!r}: {taken[0]!r} exists already", taken)
+            raise DescriptionError(
+                f"arm {name!r}: there are two things called {full(taken[0])!r} (an arm has a joint 'mount' and a frame "
+                f"for each tip beside the robot's own parts)",
+                [full(part) for part in taken],
+            )
         bodies = {body.name: replace(body, name=full(body.name)) for body in robot.bodies}
         if robot.floating:
             bodies[robot.root] = replace(bodies[robot.root], pose=self.bodies[carrier.body].pose * carrier.pose * at)
@@ -261,16 +287,14 @@ class Mechanism:
             self._insert_body(body)
         for frame in robot.frames:
             self.frames[full(frame.name)] = replace(frame, name=full(frame.name), body=full(frame.body))
-        tips = tuple((short, full(target)) for short, target in robot.tips.items())
         for short, target in tips:
-            if not self._knows_frame(full(short)):
+            if full(short) != target:
                 place = self.frame(target)
                 self.frames[full(short)] = Frame(full(short), place.body, place.pose)
         for coupling in robot.couplings:
             self.couplings.append(replace(coupling, joint=full(coupling.joint), source=full(coupling.source)))
         names = tuple(full(body.name) for body in robot.bodies)
-        joints = tuple(full(joint.name) for joint in robot.joints)
-        self.arms[name] = Arm(name, full(robot.root), names, joints, tips, robot.floating)
+        self.arms[name] = Arm(name, full(robot.root), names, tuple(map(full, joints)), tips, robot.floating)
 
     def grasp(
         self,
@@ -311,10 +335,8 @@ class Mechanism:
         if holder == held.body:
             raise DescriptionError(f"grasp {name!r}: {tip!r} is part of {held.body!r} itself", [name, tip])
         for quantity, number in (("friction", friction), ("torsional", torsional)):
-            if number is not None and not (np.isfinite(number) and number >= 0.0):
-                raise DescriptionError(
-                    f"grasp {name!r}: {quantity} must be finite and not negative, not {number}", [name]
-                )
+            if number is not None and as_number(number, f"grasp {name!r}: {quantity}") < 0.0:
+                raise DescriptionError(f"grasp {name!r}: {quantity} must not be negative, but is {number}", [name])
         pose = None if at is None else held.pose * as_pose(at, f"grasp {name!r}: at")
         self.grasps[name] = Grasp(name, tip, held.body, described.name, pose, friction, torsional)
         self.order.append(("grasp", name))
@@ -378,9 +400,6 @@ class Mechanism:
 
     # ------------------------------------------------------------------ names
 
-    def _knows(self, name: str) -> bool:
-        return self._knows_frame(name) or name in self.joints or name in self.grasps
-
     def _knows_frame(self, name: str) -> bool:
         return name in self.bodies or name in self.frames
 
@@ -400,7 +419,7 @@ class Mechanism:
         if len(tips) != 1:
             valid = [f"{name}/{short}" for short, _ in tips] or [*self.arms[name].bodies]
             raise UnknownNameError("single tip of arm", name, valid, "Name the frame that grasps.")
-        return f"{name}/{tips[0][0]}"
+        return tips[0][1]
 
     def _new_body_name(self, name: str) -> None:
         if not isinstance(name, str) or not name:

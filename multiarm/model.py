@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,7 +47,10 @@ class TreeJoint:
 
 @dataclass(frozen=True, eq=False)
 class CutJoint:
-    """A joint or grasp that was cut: the frames it connects (parent side, child side) and its constraint rows."""
+    """A joint or grasp that was cut: the frames it connects (parent side, child side) and its constraint rows.
+
+    Its armature, damping and friction are with `joint`: they act only once the loop is closed.
+    """
 
     name: str
     kind: str
@@ -75,6 +81,9 @@ class Model:
         Acceleration of free fall [m/s^2], world axes.
     bodies, joints, cuts, arms, grasps : mapping
         The parts by name.
+        Cuts stand in the order they were added, in `topology` by the bodies they start from.
+    merged : mapping
+        Fixed joints in the tree, and rigid grasps kept in it: their two bodies are one link.
     couplings : tuple of Coupling
         Linear constraints between coordinates (mimic joints).
     neutral : array
@@ -88,6 +97,7 @@ class Model:
     topology: Topology
     bodies: Mapping[str, Body]
     joints: Mapping[str, TreeJoint]
+    merged: Mapping[str, Joint]
     cuts: Mapping[str, CutJoint]
     arms: Mapping[str, Arm]
     grasps: Mapping[str, Grasp]
@@ -144,8 +154,8 @@ class Model:
         """Where a body or frame sits."""
         if name in self.placements:
             return self.placements[name]
-        if name in self.arms and f"{name}/tip" in self.placements:
-            return self.placements[f"{name}/tip"]
+        if name in self.arms and len(self.arms[name].tips) == 1:
+            return self.placements[self.arms[name].tips[0][1]]
         raise UnknownNameError("body or frame", name, self.placements)
 
     @cached_property
@@ -188,7 +198,40 @@ class Model:
 
     def configuration(self, q: ArrayLike | State) -> np.ndarray:
         """Validated coordinates from an array of length nq, or from a State."""
-        return q.of(self).q if isinstance(q, State) else self.state(q=q).q
+        return self.own(q).q if isinstance(q, State) else self.state(q=q).q
+
+    def own(self, state: State) -> State:
+        """The state, after checking that it is one and belongs to this model or to a copy of it."""
+        if not isinstance(state, State):
+            raise BadInputError(f"expected a State, as model.state(q=..., v=...) makes it, not {type(state).__name__}")
+        if state.model is not self and state.model.fingerprint != self.fingerprint:
+            raise BadInputError(
+                f"this state belongs to another model ({state.model.name!r}); "
+                f"model.state(q=state.q, v=state.v) makes one for this model ({self.name!r}) if its coordinates fit"
+            )
+        return state
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of what the model computes with; equal for a model and its copies."""
+        digest = hashlib.sha256(repr((self.nq, self.nv, self.velocity_names)).encode())
+        digest.update(self.tree.tobytes())
+        digest.update(self.link.tobytes())
+        return digest.hexdigest()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: dict(x) if isinstance(x, MappingProxyType) else x for name, x in self.__dict__.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        for name, value in self.__dict__.items():
+            if isinstance(value, dict):
+                self.__dict__[name] = MappingProxyType(value)
+            elif isinstance(value, np.ndarray):
+                value.setflags(write=False)
 
     def forces(self, tau: ArrayLike | Mapping[str, ArrayLike] | None, what: str = "tau") -> np.ndarray:
         """Generalised forces of length nv from an array, or from values by arm or joint; what is not named is zero."""

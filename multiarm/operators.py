@@ -55,6 +55,7 @@ class Operators:
     H, S, Delta_phi, Delta_psi : projection on the joints, shift to the parent, link-to-parent transitions.
     M, P, D, G, L, R : spatial inertia, articulated inertia, H P H* + R, P H* D^-1, Delta_phi G, armature.
     D_inverse, link_identity, joint_identity.
+    B : a method, B("left/tip", ...): from forces at frames to forces on links; J = B* phi* H*.
     mass, mass_inverse : the two factorisations of the mass matrix, composed from the above.
     """
 

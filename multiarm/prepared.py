@@ -55,7 +55,6 @@ class Compiled:
         workspace = Workspace(model)
         tree, link = workspace.tree, workspace.link
         self.model, self.tree, self.link = model, tree, link
-        self.external = link[:, at.EXTERNAL : at.EXTERNAL + 6]
         self._rest = np.zeros(model.nv)
 
         # closures, because an attribute look-up per array is dear at this scale
@@ -72,6 +71,11 @@ class Compiled:
             return out
 
         self.forward_dynamics, self.inverse_dynamics = forward_dynamics, inverse_dynamics
+
+    @property
+    def external(self) -> np.ndarray:
+        """Wrenches on the links; write into it."""
+        return self.link[:, at.EXTERNAL : at.EXTERNAL + 6]
 
     def check(self, status: int) -> None:
         """Raise what a kernel's status stands for; nothing for 0."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ from multiarm.errors import UnknownNameError
 from multiarm.model import Model
 from multiarm.state import State
 from multiarm.sweeps import layout as at
+from multiarm.sweeps.composite import mass_matrix
 from multiarm.sweeps.inverse import newton_euler
 from multiarm.workspace import External, Workspace, located
 from multiarm.wrench import Wrench
@@ -28,7 +30,9 @@ class JointForces(Mapping[str, Wrench]):
     def __getitem__(self, name: str) -> Wrench:
         model = self._workspace.model
         if name not in model.joints:
-            raise UnknownNameError("tree joint", name, model.joints)
+            hint = f"{name!r} is fixed: its two bodies are one link" if name in model.merged else ""
+            hint = f"{name!r} is cut: with the loops open nothing acts through it" if name in model.cuts else hint
+            raise UnknownNameError("force through joint", name, model.joints, hint)
         place = model.joints[name]
         k = place.links[-1]
         f = place.sign * self._workspace.link[k, at.FORCE : at.FORCE + 6]
@@ -63,17 +67,28 @@ def _moved(model: Model, state: State, a: np.ndarray, external: External | None)
     return workspace, tau
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution(np.lib.mixins.NDArrayOperatorsMixin):
-    """Accelerations `a` and generalised forces `tau` (nv entries each) at a state.
+    """Accelerations `a` and generalised forces `tau` (nv entries each) at a state; `external` is what acted besides.
 
     Where an array is expected, a Solution stands for its accelerations, as a State does for its coordinates.
     """
 
-    def __init__(
-        self, model: Model, state: State, a: np.ndarray, tau: np.ndarray, external: External | None, method: str
-    ) -> None:
-        self.model, self.state, self.a, self.tau, self.method = model, state, a, tau, method
-        self.external = external
+    model: Model
+    state: State
+    a: np.ndarray
+    tau: np.ndarray
+    external: External | None
+    method: str
+
+    def __post_init__(self) -> None:
+        self.a.setflags(write=False)
+        self.tau.setflags(write=False)
+
+    @property
+    def left_open(self) -> tuple[str, ...]:
+        """Constraints that were not imposed: cut joints, grasps, and couplings (by their joint)."""
+        return (*self.model.cuts, *(coupling.joint for coupling in self.model.couplings))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.a, dtype=dtype) if copy or dtype is not None else self.a
@@ -108,8 +123,11 @@ class Solution(np.lib.mixins.NDArrayOperatorsMixin):
 
     @cached_property
     def residual(self) -> float:
-        """|M a + C - tau| relative to the largest of the three, by Newton-Euler."""
-        workspace, needed = self._newton_euler
-        scale = max(np.abs(self.tau).max(initial=0.0), np.abs(needed).max(initial=0.0), 1e-300)
-        forces = np.abs(workspace.link[1:, at.FORCE : at.FORCE + 6]).max(initial=0.0)
-        return float(np.abs(needed - self.tau).max(initial=0.0) / max(scale, forces))
+        """|M a + C - tau| relative to |M| |a| + |C| + |tau|, largest entries; O(N^2), on request only."""
+        rest = _moved(self.model, self.state, np.zeros(self.model.nv), self.external)[1]
+        mass = np.empty((self.model.nv, self.model.nv))
+        workspace = Workspace(self.model)
+        mass_matrix(workspace.tree, workspace.link, np.array(self.state.q), np.zeros(self.model.nv), mass)
+        scale = np.abs(mass) @ np.abs(self.a) + np.abs(rest) + np.abs(self.tau)
+        off = np.abs(mass @ self.a + rest - self.tau)
+        return float(off.max(initial=0.0) / max(scale.max(initial=0.0), np.finfo(float).tiny))

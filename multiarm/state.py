@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,13 +25,11 @@ class State:
     q: np.ndarray
     v: np.ndarray
 
-    def of(self, model: Model) -> State:
-        """The state itself, after checking that it belongs to `model`."""
-        if self.model is not model:
-            raise BadInputError(
-                f"this state belongs to the model {self.model.name!r}, not to the {model.name!r} given with it"
-            )
-        return self
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        self.q.setflags(write=False)
+        self.v.setflags(write=False)
 
     def replace(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> State:
         """A state with other coordinates or velocities."""

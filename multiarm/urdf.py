@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from math import inf, isfinite, pi
+from math import inf, isfinite
 from os import PathLike
 from os.path import isfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import RigidTransform, Rotation
+from scipy.spatial.transform import RigidTransform
 
 from contacts import Box, Cylinder, Mesh, Shape, Sphere
-from multiarm.description import Body, Coupling, Joint, Robot
-from multiarm.errors import BadInputError, RobotFileError, UnknownNameError, UnphysicalInertiaWarning
-from multiarm.poses import IDENTITY, as_pose
-from multiarm.robots.parts import unphysical_notes
+from multiarm.description import Body, Coupling, Joint, Robot, unphysical_notes
+from multiarm.errors import (
+    BadInputError,
+    RobotFileError,
+    RobotFileWarning,
+    UnknownNameError,
+    UnphysicalInertiaWarning,
+)
+from multiarm.poses import IDENTITY, as_pose, turn_z_to
 from multiarm.urdf_document import read_urdf
 
 __all__ = ["load_urdf"]
 
 _KINDS = {
     "revolute": "revolute",
-    "continuous": "revolute",
+    "continuous": "continuous",
     "prismatic": "prismatic",
     "fixed": "fixed",
     "floating": "free",
@@ -56,8 +61,8 @@ def load_urdf(
     Returns
     -------
     Robot
-        Every link is a body, also massless ones, and every joint keeps its name and type ("continuous" becomes a
-        revolute joint without range, "floating" a free joint). Joints stand depth-first, children in file order, so
+        Every link is a body, also massless ones, and every joint keeps its name and type ("floating" is
+        a free joint). Joints stand depth-first, children in file order, so
         that each branch is contiguous. A planar joint's frame is turned so that its z is the file's axis.
 
     Raises
@@ -102,7 +107,9 @@ def load_urdf(
     unphysical = unphysical_notes(str(path), bodies)
     for note in unphysical:
         warnings.warn(note, UnphysicalInertiaWarning, stacklevel=2)
-    notes = (*unphysical, *document.notes)
+    for note in document.unused_rotors:  # unlike a shape, a rotor left out changes the dynamics
+        warnings.warn(f"{path}: {note}", RobotFileWarning, stacklevel=2)
+    notes = (*unphysical, *document.unused_rotors, *document.unread_shapes)
     return Robot(source.name, bodies, joints, root, (), tips, couplings, bool(floating), notes)
 
 
@@ -220,7 +227,7 @@ def _joint(path: Path, joint: Any, armature: float) -> Joint:
         axis = joint.axis / largest  # first, so that no square overflows or vanishes
         axis /= np.linalg.norm(axis)
     if joint.type == "planar":
-        in_child = _turn_z_to(axis)
+        in_child = RigidTransform.from_rotation(turn_z_to(axis))
         at, axis = at * in_child, np.array([0.0, 0.0, 1.0])
     lower, upper, velocity, effort = _limits(path, joint)
     return Joint(
@@ -254,16 +261,6 @@ def _limits(path: Path, joint: Any) -> tuple[float, float, float, float]:
         )
     velocity, effort = (value if value and value > 0.0 else inf for value in (limit.velocity, limit.effort))
     return lower, upper, velocity, effort
-
-
-def _turn_z_to(axis: np.ndarray) -> RigidTransform:
-    """The smallest rotation that turns z into `axis`."""
-    across = np.array([-axis[1], axis[0], 0.0])  # z x axis
-    sine = np.linalg.norm(across)
-    turn = (
-        across / sine * np.arctan2(sine, axis[2]) if sine > 0.0 else np.array([0.0 if axis[2] > 0.0 else pi, 0.0, 0.0])
-    )
-    return RigidTransform.from_rotation(Rotation.from_rotvec(turn))
 
 
 def _couplings(path: Path, root: str, joints: list[Any]) -> Iterator[Coupling]:

@@ -54,12 +54,14 @@ _NOT_NEGATIVE = {"mass": ("value",), "dynamics": tuple(_NUMBERS["dynamics"])}
 class UrdfDocument:
     """A URDF file whose names and numbers are sound: yourdfpy's robot, and what yourdfpy does not tell.
 
-    `armatures` maps joints to the rotor inertia seen at them [kg m^2 or kg]; `notes` says what was left out.
+    `armatures` maps joints to the rotor inertia seen at them [kg m^2 or kg]; `unused_rotors` and
+    `unread_shapes` say what was left out.
     """
 
     robot: Any
     armatures: dict[str, float]
-    notes: list[str]
+    unused_rotors: list[str]
+    unread_shapes: list[str]
 
 
 def read_urdf(path: Path) -> UrdfDocument:
@@ -68,7 +70,7 @@ def read_urdf(path: Path) -> UrdfDocument:
     _check_values(path, root)
     armatures, unused_rotors = _armatures(path, root)
     unread_shapes = _drop_what_yourdfpy_cannot_read(root)
-    return UrdfDocument(_parse(path, root), armatures, unused_rotors + unread_shapes)
+    return UrdfDocument(_parse(path, root), armatures, unused_rotors, unread_shapes)
 
 
 def _read_xml(path: Path) -> Any:

@@ -111,7 +111,7 @@ def symmetric3(six: np.ndarray) -> np.ndarray:
 def located(model: Model, state: State, external: External | None = None) -> Workspace:
     """Tables with everything in place at `state`, and external wrenches on the links."""
     workspace = Workspace(model)
-    workspace.locate(state.of(model).q, state.v)
+    workspace.locate(model.own(state).q, state.v)
     workspace.push(external)
     return workspace
 
@@ -120,8 +120,11 @@ def raise_for_status(model: Model, link: np.ndarray, status: int) -> NoReturn:
     """The error that a kernel's return value stands for."""
     if status == at.WRONG_LENGTH:
         raise BadInputError(
-            f"array lengths do not fit the model: q needs nq = {model.nq} entries, all others nv = {model.nv}"
+            f"array shapes do not fit the model: q needs nq = {model.nq} entries, other vectors nv = {model.nv}; "
+            f"a mass matrix is nv x nv, a Jacobian 6 x nv, a compliance 6m x 6m for m frames"
         )
+    if not np.isfinite(link[status, at.D]):
+        raise BadInputError("q has entries that are not finite")
     joint = next(name for name, place in model.joints.items() if status in place.links)
     carried = model.joints[joint].links[-1]
     body = next(name for name, place in model.placements.items() if place.link == carried)

@@ -18,7 +18,7 @@ class Wrench:
 
     Examples
     --------
-    >>> push = Wrench(np.zeros(3), np.array([0, 0, 2.0]), np.zeros(3), on="box", by="hand")
+    >>> push = Wrench(torque=(0, 0, 0), force=(0, 0, 2.0), point=(0, 0, 0), on="box", by="hand")
     >>> push.about((0, 1, 0)).torque
     array([-2.,  0.,  0.])
     """
@@ -28,6 +28,11 @@ class Wrench:
     point: np.ndarray
     on: str
     by: str
+
+    def __post_init__(self) -> None:
+        for name in ("torque", "force", "point"):
+            value = as_vector3(getattr(self, name), f"wrench on {self.on!r}: {name}")
+            object.__setattr__(self, name, value)
 
     def about(self, point: ArrayLike) -> Wrench:
         """The same wrench with its torque taken about another point [m, world axes]."""

@@ -167,9 +167,9 @@ def test_any_array_makes_a_valid_state_or_a_clear_error(q, v):
 
 
 def test_functions_refuse_what_belongs_elsewhere(m):
-    model, other = m.compile(), m.compile()
+    model, other = m.compile(), m.compile(gravity=(0, 0, 0))
     state = model.state()
-    with pytest.raises(ma.BadInputError, match="belongs to the model"):
+    with pytest.raises(ma.BadInputError, match="belongs to another model"):
         ma.tree_forward_dynamics(other, state)
     with pytest.raises(ma.UnknownNameError, match="'fd4'"):
         ma.tree_forward_dynamics(model, state, method="fd5")
@@ -225,10 +225,23 @@ def test_prepared_calls_check_lengths_types_and_layout():
         calls.forward_dynamics(np.zeros(2), v, tau, out)
     with pytest.raises(ma.BadInputError, match="nv = 3"):
         calls.inverse_dynamics(q, v, tau, np.zeros(4))
-    with pytest.raises(TypeError, match=r"argument 5 must be a contiguous array of float64.*int64|float64"):
-        calls.forward_dynamics(q, v, tau, np.zeros(3, np.int32))
-    with pytest.raises(TypeError, match="contiguous"):
+    for out_type in (np.int32, np.int64, np.float32):
+        with pytest.raises(TypeError, match=r"fd4: out must be a contiguous array of float64, not (int|float)"):
+            calls.forward_dynamics(q, v, tau, np.zeros(3, out_type))
+    with pytest.raises(TypeError, match="fd4: q must be a contiguous"):
         calls.forward_dynamics(np.zeros(6)[::2], v, tau, out)
+    with pytest.raises(TypeError, match=r"fd4: v must be .* not list"):
+        calls.forward_dynamics(q, [0.0, 0.0, 0.0], tau, out)
+    frozen = np.zeros(3)
+    frozen.setflags(write=False)
+    with pytest.raises(TypeError, match="1-D read-only"):
+        calls.forward_dynamics(q, v, tau, frozen)
+    with pytest.raises(TypeError, match="vectors are 1-D"):
+        calls.forward_dynamics(np.zeros((3, 1)), v, tau, out)
+    with pytest.raises(ma.BadInputError, match="q has entries that are not finite"):
+        calls.forward_dynamics(np.full(3, np.nan), v, tau, out)
+    with pytest.raises(ma.BadInputError, match="6 x nv"):
+        calls.jacobian(q, calls.frame("arm/tip"), np.zeros((3, 6)))
 
 
 def test_an_inertia_that_is_only_rounding_is_refused():
@@ -263,3 +276,51 @@ def test_hand_made_robots_are_checked_whole(change, message):
     with pytest.raises(ma.MultiArmError, match=message):
         m.add_arm("arm", replace(ma.robots.planar(1), **change))
     assert not m.order
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda m, s: m.add_body("x", pose="abc"),
+        lambda m, s: m.add_body("x", mass=1.0, inertia="abc"),
+        lambda m, s: m.add_body("x", mass=1.0, inertia=[[1], [1, 2], [3]]),
+        lambda m, s: m.add_body("x", mass=1.0, shape="box"),
+        lambda m, s: m.add_body("x", mass=1.0, shape=ma.Box((-1, 1, 1))),
+        lambda m, s: ma.Sphere(0.0),
+        lambda m, s: ma.Cylinder(1.0, np.inf),
+        lambda m, s: ma.Capsule(np.nan, 1.0),
+        lambda m, s: ma.Box((1, 2)),
+        lambda m, s: m.add_joint("j", "revolute", "world", "ball", lower="a"),
+        lambda m, s: m.add_joint("j", "revolute", "world", "ball", lower=np.nan),
+        lambda m, s: m.add_joint("j", "revolute", "world", "ball", lower=[0, 0]),
+        lambda m, s: m.add_joint("j", "revolute", "world", "ball", armature=None),
+        lambda m, s: m.add_joint("j", "revolute", "world", "ball", pitch=1.0),
+        lambda m, s: m.add_joint("j", "revolute", "world", "ball", axis2=(1, 0, 0)),
+        lambda m, s: m.add_joint("j", ["revolute"], "world", "ball"),
+        lambda m, s: m.grasp("rod", "ball", kind=["rigid"], name="g"),
+        lambda m, s: m.grasp("rod", "ball", friction="a", name="g"),
+        lambda m, s: m.add_arm(1, ma.robots.planar(2)),
+        lambda m, s: ma.tree_forward_dynamics(s.model, s, external=np.zeros(6)),
+        lambda m, s: ma.tree_forward_dynamics(s.model, s, external={"rod": "abc"}),
+        lambda m, s: ma.Wrench((0, 0, np.nan), (0, 0, 0), (0, 0, 0), "a", "b"),
+        lambda m, s: ma.hybrid_dynamics(s.model, s, prescribed=np.zeros(7)),
+        lambda m, s: ma.tree_forward_dynamics(s.model, np.array(s.q)),
+        lambda m, s: ma.pose(quat=(0, 0, 0, 2)),
+        lambda m, s: m.add_frame("f", "rod", np.diag((1.0, 1.0, -1.0, 1.0))),
+    ],
+)
+def test_odd_values_get_errors_of_ours(m, attempt):
+    state = m.compile().state()
+    before = list(m.order)
+    with pytest.raises(ma.MultiArmError):
+        attempt(m, state)
+    assert m.order == before
+
+
+def test_wrenches_may_be_written_as_tuples_and_frames_as_one_name(m):
+    model = m.compile()
+    push = ma.Wrench((0, 0, 1), (1, 2, 3), (0, 0, 0), on="rod", by="me")
+    six = ma.tree_forward_dynamics(model, model.state(), external={"rod": [0, 0, 1, 1, 2, 3]})
+    assert np.allclose(ma.tree_forward_dynamics(model, model.state(), external={"rod": push}).a, six.a)
+    assert np.allclose(ma.tree_forward_dynamics(model, model.state(), external={"rod": [push, -push]}).a[0], 0.0)
+    assert ma.operational_compliance(model, model.state(), "rod").shape == (6, 6)

@@ -18,7 +18,7 @@ def two_bodies(kind, backwards=False, cut=False):
     m.add_joint("base", "spherical", parent="world", child="a", at=(0.1, 0.2, 0.3))
     parent, child = ("b", "a") if backwards else ("a", "b")
     at, in_child = ma.pose((0.3, -0.1, 0.2), rpy=(0.3, 0.5, -0.7)), ma.pose((-0.2, 0.1, 0.4), rpy=(1.1, -0.2, 0.4))
-    axes = {"axis": (1, 2, -1), "axis2": (0, 1, 1) if kind == "universal" else None, "pitch": 0.3}
+    axes = {"axis": (1, 2, -1)} | {"universal": {"axis2": (0, 1, 1)}, "screw": {"pitch": 0.3}}.get(kind, {})
     m.add_joint("joint", kind, parent, child, at=at, in_child=in_child, **axes)
     return m.compile(cuts=["joint"] if cut else "grasps", gravity=(1, -2, 3))
 

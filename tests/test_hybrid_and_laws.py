@@ -163,12 +163,12 @@ def test_wrong_prescriptions_name_the_joint_and_the_choices():
         ma.hybrid_dynamics(model, state, prescribed={"arm": [1.0, np.nan, 2.0]})
     with pytest.raises(ma.BadInputError):
         ma.hybrid_dynamics(model, state, tau=np.zeros(2))
-    other = m.compile()
-    with pytest.raises(ma.BadInputError, match="belongs to the model"):
+    other = m.compile(gravity=(0, 0, 1))
+    with pytest.raises(ma.BadInputError, match="belongs to another model"):
         ma.hybrid_dynamics(other, state)
     prepared = ma.compiled(model)
     q = np.zeros(3)
-    with pytest.raises(ma.BadInputError, match="lengths"):
+    with pytest.raises(ma.BadInputError, match="shapes do not fit"):
         prepared.hybrid_dynamics(q, q, np.zeros(2, bool), np.zeros(3), np.zeros(3))
 
 
@@ -338,8 +338,8 @@ def test_laws_of_the_wrong_shape_or_name_are_refused():
         ma.follow(model, state, {"mount": lambda t: (double, np.zeros(6), np.zeros(6))}, 0.0)
     with pytest.raises(ma.BadInputError, match="finite"):
         ma.follow(model, state, {"arm": lambda t: (np.full(3, np.nan), np.zeros(3), np.zeros(3))}, 0.0)
-    with pytest.raises(ma.BadInputError, match="belongs to the model"):
-        ma.follow(base_and_arm(np.zeros(3), moving=True), state, {}, 0.0)
+    with pytest.raises(ma.BadInputError, match="belongs to another model"):
+        ma.follow(base_and_arm(np.ones(3), moving=True), state, {}, 0.0)
 
 
 @pytest.mark.parametrize("answer", [0.5, None, ("a", "b", "c")], ids=["number", "nothing", "words"])

@@ -93,3 +93,41 @@ def test_digest_follows_every_source_file(tmp_path):
     jit.source_digest.cache_clear()
     assert jit.source_digest(tmp_path) != before
     jit.source_digest.cache_clear()
+
+
+def test_only_old_kernels_are_cleared_away(tmp_path):
+    names = ["kernels-0123456789abcdef", "kernels-fedcba9876543210", "my_thesis_data16", "kernels-of-my-own"]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("")
+        os.utime(tmp_path / name, (0, 0))
+    current = tmp_path / "kernels-0000000000000000"
+    current.mkdir()
+    os.utime(tmp_path / "kernels-fedcba9876543210")  # used today
+    jit._forget_old_folders(current)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names[1:], current.name])
+
+
+def test_the_cache_has_a_place_whoever_runs_it(monkeypatch, tmp_path):
+    monkeypatch.delenv("MULTIARM_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert jit.cache_root() == tmp_path / ".cache" / "multiarm"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
+    assert jit.cache_root() == tmp_path / "x" / "multiarm"
+
+    def nobody():
+        raise RuntimeError("no home")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    assert jit.cache_root().name.startswith("multiarm-")
+
+
+def test_everything_runs_without_compilation(copy, tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(copy), "NUMBA_DISABLE_JIT": "1"}
+    plain = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
+    expected = run(copy, tmp_path / "kernels").stdout
+    assert [float(x) for x in plain.stdout.strip("[]\n").split(",")] == pytest.approx(
+        [float(x) for x in expected.strip("[]\n").split(",")], abs=1e-15
+    )

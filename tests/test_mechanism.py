@@ -8,13 +8,13 @@ import graphs
 import multiarm as ma
 
 
-def two_arms_one_bar(kind="rigid"):
+def two_arms_one_bar(kind="rigid", name=None):
     m = ma.Mechanism("two arms, one bar")
     m.add_arm("left", ma.robots.panda(), base=ma.pose((-0.7, 0, 0)))
     m.add_body("bar", mass=5.0, inertia=(0.02, 0.2, 0.2), pose=ma.pose((0, 0, 0.5), rpy=(0, 0, 1)))
     m.add_arm("right", ma.robots.ur5(), base=ma.pose((0.7, 0, 0), rpy=(0, 0, np.pi)))
     m.grasp("left", "bar", at=ma.pose((-0.3, 0, 0)), kind="rigid")
-    m.grasp("right", "bar", at=ma.pose((0.3, 0, 0)), kind=kind, friction=0.6)
+    m.grasp("right", "bar", at=ma.pose((0.3, 0, 0)), kind=kind, friction=0.6, name=name)
     return m
 
 
@@ -72,13 +72,18 @@ def test_grasps_are_cut_by_default_and_in_the_order_added():
 
 @pytest.mark.parametrize(("kind", "extra"), [("rigid", 0), ("revolute", 1), ("point", 3)])
 def test_a_grasp_kept_in_the_tree_is_a_joint(kind, extra):
-    m = two_arms_one_bar(kind)
+    m = two_arms_one_bar(kind, name="hold")
     model = m.compile(cuts=["left"])
     assert model.nv == 13 + extra
     assert list(model.cuts) == ["left"]
     kin = ma.kinematics(model, model.state(q={"right": np.full(6, 0.3)}))
     contact = kin.pose("bar") * ma.pose((0.3, 0, 0))
     assert np.allclose(contact.as_matrix(), kin.pose("right/tip").as_matrix())
+    assert np.allclose(kin.joint("hold").displacement.as_matrix(), np.eye(4))
+    if extra:
+        assert model.q_slice("hold").stop == model.nq
+        with pytest.raises(ma.DescriptionError, match="'right' is its arm's name too"):
+            two_arms_one_bar(kind).compile(cuts=["left"])
 
 
 def test_soft_finger_is_always_cut():

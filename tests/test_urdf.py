@@ -21,6 +21,7 @@ from multiarm.errors import (
     BadInputError,
     MultiArmError,
     RobotFileError,
+    RobotFileWarning,
     UnknownNameError,
     UnphysicalInertiaWarning,
 )
@@ -235,7 +236,7 @@ def test_small_robot(load):
     assert upper.shape == Box((0.1, 0.2, 0.3)) and side.shape == Sphere(0.1)
     assert lower.shape == Mesh("package://nowhere/m.stl", (2.0, 2.0, 2.0))
     shoulder, elbow, flap = robot.joints
-    assert (shoulder.name, shoulder.kind, elbow.kind, flap.kind) == ("shoulder", "revolute", "prismatic", "revolute")
+    assert (shoulder.name, shoulder.kind, elbow.kind, flap.kind) == ("shoulder", "revolute", "prismatic", "continuous")
     assert_allclose(shoulder.axis, (0, 0.6, 0.8))
     assert_allclose(flap.axis, (1, 0, 0))  # the format's default
     assert (shoulder.lower, shoulder.upper, shoulder.velocity_limit, shoulder.effort_limit) == (-1, 2, 3, 10)
@@ -316,7 +317,8 @@ def test_rotor_inertia(load, armature, old, new):
 def test_rotor_inertia_of_a_shared_transmission_is_noted(load):
     shared = """<transmission name="diff"><joint name="shoulder"/><joint name="elbow"/><actuator name="m">
         <rotor_inertia>1e-3</rotor_inertia></actuator></transmission></robot>"""
-    robot = load(("</robot>", shared))
+    with pytest.warns(RobotFileWarning, match="'diff'"):
+        robot = load(("</robot>", shared))
     assert all(joint.armature == 0 for joint in robot.joints) and "'diff'" in robot.notes[0]
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from multiarm.description import Body, inertia_defect
+from multiarm.description import Body
 from multiarm.poses import as_vector3
 
-__all__ = ["link", "symmetric", "unphysical_notes"]
+__all__ = ["link", "symmetric"]
 
 SixMoments = tuple[float, float, float, float, float, float]
 
@@ -31,15 +31,3 @@ def symmetric(moments: SixMoments) -> np.ndarray:
 def link(name: str, mass: float, com: Iterable[float], moments: SixMoments) -> Body:
     """A body from a row of published numbers: mass [kg], centre of mass [m] and inertia about it [kg m^2]."""
     return Body(name, mass=mass, com=as_vector3(tuple(com), f"centre of mass of {name!r}"), inertia=symmetric(moments))
-
-
-def unphysical_notes(robot: str, bodies: Iterable[Body]) -> tuple[str, ...]:
-    """One note that names every body whose inertia no rigid body can have, or no note."""
-    defects = [
-        f"{body.name!r} ({defect})"
-        for body in bodies
-        if (defect := inertia_defect(body.mass, body.inertia)) is not None
-    ]
-    if not defects:
-        return ()
-    return (f"{robot}: inertias that no rigid body can have, kept as given: {', '.join(defects)}",)

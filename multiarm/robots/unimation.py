@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from math import pi, radians
 
-from multiarm.description import Body, Joint, Robot
+from multiarm.description import Body, Joint, Robot, unphysical_notes
 from multiarm.errors import UnphysicalInertiaWarning
 from multiarm.poses import pose
-from multiarm.robots.parts import link, unphysical_notes
+from multiarm.robots.parts import link
 
 __all__ = ["puma560"]
 

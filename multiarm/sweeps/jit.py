@@ -11,17 +11,21 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
+import re
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numba import njit
 from numba.core import caching
+from numba.core.errors import TypingError
 
 __all__ = ["cache_folder", "kernel", "source_digest", "value"]
 
@@ -31,7 +35,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
 SOURCES = Path(__file__).resolve().parent
 KEEP_DAYS = 30
-PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))
 
 
 @cache
@@ -48,25 +51,26 @@ def cache_root() -> Path:
     """Where compiled kernels are kept: ``MULTIARM_CACHE_DIR``, or the user's cache folder."""
     if chosen := os.environ.get("MULTIARM_CACHE_DIR"):
         return Path(chosen)
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return base / "multiarm"
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user without a home: the kernels live as long as the temporary folder does
+        return Path(tempfile.gettempdir()) / f"multiarm-{os.getuid()}"
+    places = {"win32": ("LOCALAPPDATA", home / "AppData" / "Local"), "darwin": ("", home / "Library" / "Caches")}
+    variable, usual = places.get(sys.platform, ("XDG_CACHE_HOME", home / ".cache"))
+    return Path(os.environ.get(variable) or usual) / "multiarm"
 
 
 def cache_folder() -> Path:
     """The folder of the kernels compiled from the present sources."""
-    return cache_root() / source_digest()
+    return cache_root() / f"kernels-{source_digest()}"
 
 
 def _forget_old_folders(current: Path) -> None:
-    """Remove sibling folders that nobody has written to for a month."""
+    """Remove the kernels of other versions that nobody has written to for a month."""
     oldest = time.time() - KEEP_DAYS * 86400
     for folder in current.parent.iterdir():
-        if folder != current and len(folder.name) == len(current.name) and folder.stat().st_mtime < oldest:
+        ours = re.fullmatch(r"kernels-[0-9a-f]{16}", folder.name) and folder != current
+        if ours and folder.stat().st_mtime < oldest:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -124,22 +128,39 @@ def kernel(function: Callable[..., Any]) -> Callable[..., int]:
     if Path(function.__code__.co_filename).resolve().parent != SOURCES:
         raise ImportError(f"kernel {function.__name__} must live in {SOURCES}, whose digest keys the cache")
     dispatcher = njit(**OPTIONS)(function)
+    if dispatcher is function:  # NUMBA_DISABLE_JIT: plain Python, for debugging
+        return function
     dispatcher._cache = _KernelCache(function)
     compile_for = dispatcher._compile_for_args
 
     def compile_if_plain(*args: Any, **kwargs: Any) -> Any:
-        # called only for types not met before: an integer `out` would be truncated without a word, and a strided array
-        # would be compiled for, taking seconds where a copy takes none
-        for position, array in enumerate(args):
-            if isinstance(array, np.ndarray) and not (array.flags.c_contiguous and array.dtype in PLAIN_TYPES):
-                raise TypeError(
-                    f"{function.__name__}: argument {position} must be a contiguous array of float64 "
-                    f"(of bool for masks), not {array.dtype} with strides {array.strides}"
-                )
-        return compile_for(*args, **kwargs)
+        # called only for types not met before, so it costs nothing in a loop
+        _require_plain_arrays(function, args)
+        try:
+            return compile_for(*args, **kwargs)
+        except TypingError as error:
+            arrays = [x for x in args if isinstance(x, np.ndarray)]
+            kinds = ", ".join(f"{x.ndim}-D{'' if x.flags.writeable else ' read-only'}" for x in arrays)
+            raise TypeError(
+                f"{function.__name__}{signature(function)} cannot take arrays that are {kinds}: "
+                f"vectors are 1-D, matrices 2-D, and what is written to must be writable"
+            ) from error
 
     dispatcher._compile_for_args = compile_if_plain
     return dispatcher
+
+
+def _require_plain_arrays(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Refuse what would compile but mislead: an integer `out` truncates, a strided array or a list costs seconds."""
+    for name, x in zip(signature(function).parameters, args, strict=False):
+        if isinstance(x, bool | int | float | tuple):
+            continue
+        types = {"tree": (np.int64,), "prescribed": (np.bool_,)}.get(name, (np.float64,))
+        if not isinstance(x, np.ndarray) or x.dtype not in types or not x.flags.c_contiguous:
+            found = f"{x.dtype} with strides {x.strides}" if isinstance(x, np.ndarray) else type(x).__name__
+            raise TypeError(
+                f"{function.__name__}: {name} must be a contiguous array of {np.dtype(types[0]).name}, not {found}"
+            )
 
 
 def value(function: Function) -> Function:

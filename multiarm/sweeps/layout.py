@@ -28,7 +28,6 @@ MOMENT = 18  # mass times centre of mass, 3
 MASS = 21
 ARMATURE = 22
 PARAMETER = 23  # pitch of a screw; sign of a ball
-CONSTANT_COLUMNS = 24
 
 # Columns that sweeps compute, all in world axes.
 ROTATION = 24  # axis frame in the world, 9

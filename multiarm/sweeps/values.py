@@ -29,7 +29,7 @@ def store3(table, k, c, x):
 
 @value
 def load6(table, k, c):
-    """A spatial vector, or a symmetric 3x3 block as a flat tuple by `load_sym3`."""
+    """A spatial vector from six entries of row k."""
     return (load3(table, k, c), load3(table, k, c + 3))
 
 
