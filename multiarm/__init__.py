@@ -23,6 +23,7 @@ Conventions, the same everywhere
 
 from contacts import Box, Capsule, Cylinder, Mesh, Sphere
 from multiarm import robots
+from multiarm.arms import Arm
 from multiarm.description import Body, Coupling, Frame, Grasp, Joint, Robot
 from multiarm.dynamics import (
     hybrid_dynamics,
@@ -48,7 +49,7 @@ from multiarm.errors import (
 from multiarm.filtering import FilterQuantities, smoother
 from multiarm.kinematics import JointMotion, Kinematics, jacobian, jacobian_gram, kinematics
 from multiarm.laws import Moment, TimeLaw, follow, polynomial_law, sine_law
-from multiarm.mechanism import Arm, Mechanism
+from multiarm.mechanism import Mechanism
 from multiarm.model import CutJoint, Model
 from multiarm.operators import Operators, dense, operators
 from multiarm.poses import pose

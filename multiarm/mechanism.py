@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from contacts import Mesh, Shape, grasp_kind
+from multiarm.arms import Arm, arm_parts
 from multiarm.checks import as_direction, as_number, check_body, check_joint, check_robot
 from multiarm.description import (
     Body,
@@ -32,21 +31,9 @@ if TYPE_CHECKING:
 
     from multiarm.model import Model
 
-__all__ = ["Arm", "Mechanism"]
+__all__ = ["Mechanism"]
 
 WORLD = "world"
-
-
-@dataclass(frozen=True)
-class Arm:
-    """A robot in a mechanism: the full names of its bodies and joints, and its tips by short name."""
-
-    name: str
-    root: str
-    bodies: tuple[str, ...]
-    joints: tuple[str, ...]
-    tips: tuple[tuple[str, str], ...]
-    floating: bool
 
 
 class Mechanism:
@@ -254,47 +241,26 @@ class Mechanism:
             raise DescriptionError(
                 f"arm {name!r} floats: it starts at a pose in the world or on a fixed body, not on {on!r}", [name, on]
             )
-
-        def full(part: str) -> str:
-            return f"{name}/{part}"
-
-        tips = tuple((short, full(target)) for short, target in robot.tips.items())
-        frames = [body.name for body in robot.bodies] + [frame.name for frame in robot.frames]
-        frames += [short for short, target in tips if full(short) != target]
-        joints = [joint.name for joint in robot.joints] + ([] if robot.floating else ["mount"])
-        taken = [part for part, count in [*Counter(frames).items(), *Counter(joints).items()] if count > 1]
-        taken += [part for part in frames if self._knows_frame(full(part))]
-        taken += [part for part in joints if full(part) in self.joints or full(part) in self.grasps]
+        place = Frame(on, carrier.body, carrier.pose * at)
+        new = arm_parts(name, robot, place, self.bodies[carrier.body].pose * place.pose)
+        taken = new.twice() + [frame.name for frame in new.frames if self._knows_frame(frame.name)]
+        for part in new.parts:
+            known = self._knows_frame(part.name) if isinstance(part, Body) else self._knows_joint(part.name)
+            taken += [part.name] if known else []
         if taken:
             raise DescriptionError(
-                f"arm {name!r}: there are two things called {full(taken[0])!r} (an arm has a joint 'mount' and a frame "
-                f"for each tip beside the robot's own parts)",
-                [full(part) for part in taken],
+                f"arm {name!r}: there are two things called {taken[0]!r} (an arm has a joint 'mount' and a frame for "
+                f"each tip beside the robot's own parts)",
+                taken,
             )
-        bodies = {body.name: replace(body, name=full(body.name)) for body in robot.bodies}
-        if robot.floating:
-            bodies[robot.root] = replace(bodies[robot.root], pose=self.bodies[carrier.body].pose * carrier.pose * at)
-        else:
-            self._insert_joint(Joint(full("mount"), "fixed", carrier.body, full(robot.root), at=carrier.pose * at))
-        self._insert_body(bodies.pop(robot.root))
-        for joint in robot.joints:
-            self._insert_joint(
-                replace(joint, name=full(joint.name), parent=full(joint.parent), child=full(joint.child))
-            )
-            if joint.child in bodies:
-                self._insert_body(bodies.pop(joint.child))
-        for body in bodies.values():
-            self._insert_body(body)
-        for frame in robot.frames:
-            self.frames[full(frame.name)] = replace(frame, name=full(frame.name), body=full(frame.body))
-        for short, target in tips:
-            if full(short) != target:
-                place = self.frame(target)
-                self.frames[full(short)] = Frame(full(short), place.body, place.pose)
-        for coupling in robot.couplings:
-            self.couplings.append(replace(coupling, joint=full(coupling.joint), source=full(coupling.source)))
-        names = tuple(full(body.name) for body in robot.bodies)
-        self.arms[name] = Arm(name, full(robot.root), names, tuple(map(full, joints)), tips, robot.floating)
+        for part in new.parts:
+            if isinstance(part, Body):
+                self._insert_body(part)
+            else:
+                self._insert_joint(part)
+        self.frames |= {frame.name: frame for frame in new.frames}
+        self.couplings += new.couplings
+        self.arms[name] = new.arm
 
     def grasp(
         self,
@@ -328,7 +294,7 @@ class Mechanism:
         held = self.frame(body)
         if name is None:
             name = arm_or_frame.split("/")[0]
-            if name in self.grasps or name in self.joints:
+            if self._knows_joint(name):
                 raise DescriptionError(f"there is already a grasp or joint {name!r}: give this grasp a name=", [name])
         self._new_joint_name(name, arms_may_share=True)
         holder = self.frame(tip).body
@@ -403,6 +369,9 @@ class Mechanism:
     def _knows_frame(self, name: str) -> bool:
         return name in self.bodies or name in self.frames
 
+    def _knows_joint(self, name: str) -> bool:
+        return name in self.joints or name in self.grasps
+
     def frame(self, name: str) -> Frame:
         """The body or frame of that name as a frame."""
         if name in self.bodies:
@@ -430,7 +399,7 @@ class Mechanism:
     def _new_joint_name(self, name: str, arms_may_share: bool = False) -> None:
         if not isinstance(name, str) or not name:
             raise DescriptionError(f"a name must be a non-empty string, not {name!r}")
-        if name in self.joints or name in self.grasps or (name in self.arms and not arms_may_share):
+        if self._knows_joint(name) or (name in self.arms and not arms_may_share):
             raise DescriptionError(f"there is already a joint, grasp or arm {name!r}", [name])
 
     def _insert_body(self, body: Body) -> None:

@@ -15,10 +15,10 @@ from scipy.spatial.transform import RigidTransform
 
 from contacts import grasp_kind
 from graphs import Topology
+from multiarm.arms import Arm
 from multiarm.description import Body, Coupling, Frame, Grasp, Joint
 from multiarm.errors import BadInputError, UnknownNameError
 from multiarm.joints import joint_kind
-from multiarm.mechanism import Arm
 from multiarm.state import State, fill_coordinates
 
 __all__ = ["CutJoint", "Model", "Placement", "TreeJoint", "grasp_as_joint"]
