@@ -24,6 +24,8 @@ Conventions, the same everywhere
 from contacts import Box, Capsule, Cylinder, Mesh, Sphere
 from multiarm import robots
 from multiarm.arms import Arm
+from multiarm.assembly import assemble, project
+from multiarm.closed_chain import ClosedChainSolution, forward_dynamics
 from multiarm.description import Body, Coupling, Frame, Grasp, Joint, Robot
 from multiarm.dynamics import (
     hybrid_dynamics,
@@ -37,9 +39,11 @@ from multiarm.dynamics import (
 from multiarm.energy import Energy, Momentum, center_of_mass, energy, momentum
 from multiarm.errors import (
     BadInputError,
+    ContradictionError,
     DescriptionError,
     GraphError,
     MultiArmError,
+    OpenLoopError,
     RobotFileError,
     RobotFileWarning,
     SingularInertiaError,
@@ -61,13 +65,14 @@ from multiarm.version import __version__
 from multiarm.wrench import Wrench
 
 __all__ = [
-    "Arm", "BadInputError", "Body", "Box", "Capsule", "Compiled", "Coupling", "CutJoint", "Cylinder",
-    "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError", "Grasp", "Joint", "JointForces",
-    "JointMotion", "Kinematics", "Mechanism", "Mesh", "Model", "Moment", "Momentum", "MultiArmError", "Operators",
-    "Robot", "RobotFileError", "RobotFileWarning", "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw",
-    "UnknownNameError",
-    "UnphysicalInertiaWarning", "Wrench", "__version__", "center_of_mass", "compiled", "dense", "energy", "follow",
-    "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_urdf",
-    "log_determinant", "mass_matrix", "mass_matrix_inverse", "momentum", "operational_compliance", "operators",
-    "polynomial_law", "pose", "robots", "sine_law", "smoother", "tree_forward_dynamics",
+    "Arm", "BadInputError", "Body", "Box", "Capsule", "ClosedChainSolution", "Compiled", "ContradictionError",
+    "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError",
+    "Grasp", "Joint", "JointForces", "JointMotion", "Kinematics", "Mechanism", "Mesh", "Model", "Moment", "Momentum",
+    "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError", "RobotFileWarning",
+    "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError", "UnphysicalInertiaWarning",
+    "Wrench", "__version__", "assemble", "center_of_mass", "compiled", "dense", "energy", "follow",
+    "forward_dynamics", "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram",
+    "kinematics", "load_urdf", "log_determinant", "mass_matrix", "mass_matrix_inverse", "momentum",
+    "operational_compliance", "operators", "polynomial_law", "pose", "project", "robots", "sine_law", "smoother",
+    "tree_forward_dynamics",
 ]  # fmt: skip

@@ -8,9 +8,11 @@ from graphs.errors import GraphError, MultiArmError, UnknownNameError
 
 __all__ = [
     "BadInputError",
+    "ContradictionError",
     "DescriptionError",
     "GraphError",
     "MultiArmError",
+    "OpenLoopError",
     "RobotFileError",
     "RobotFileWarning",
     "SingularInertiaError",
@@ -51,6 +53,23 @@ class SingularInertiaError(MultiArmError, ArithmeticError):
             f"beyond rounding: give the body mass and inertia, or the joint armature"
         )
         self.body, self.joint, self.value = body, joint, value
+
+
+class OpenLoopError(MultiArmError, ValueError):
+    """A state that does not satisfy the constraints, or loops that cannot be closed; ``gaps`` maps names to sizes."""
+
+    def __init__(self, message: str, gaps: dict[str, float]) -> None:
+        super().__init__(message)
+        self.gaps = gaps
+
+
+class ContradictionError(MultiArmError, ArithmeticError):
+    """Constraints that no acceleration can satisfy together; ``names`` are theirs, ``residual`` is what is left."""
+
+    def __init__(self, names: Iterable[str], residual: float) -> None:
+        self.names, self.residual = tuple(names), residual
+        concerned = ", ".join(repr(name) for name in self.names)
+        super().__init__(f"the constraints of {concerned} contradict each other: {residual:.3g} of them cannot be met")
 
 
 class RobotFileWarning(UserWarning):

@@ -51,23 +51,23 @@ class Kinematics:
 
     def __init__(self, model: Model, state: State) -> None:
         self.model, self.state = model, state
-        self._workspace = located(model, state)
+        self.workspace = located(model, state)
 
     def pose(self, name: str) -> RigidTransform:
         """Pose of a body or frame in the world."""
         place = self.model.placement(name)
         link = RigidTransform.from_components(
-            self._workspace.origin(place.link), Rotation.from_matrix(self._workspace.rotation(place.link))
+            self.workspace.origin(place.link), Rotation.from_matrix(self.workspace.rotation(place.link))
         )
         return link * place.pose
 
     def velocity(self, name: str) -> np.ndarray:
         """Spatial velocity [omega; v] of a body or frame at its own origin, world axes."""
-        return self._workspace.motion(name)
+        return self.workspace.motion(name)
 
     def bias_acceleration(self, name: str) -> np.ndarray:
         """J-dot v: spatial acceleration of a body or frame at zero joint accelerations, without gravity."""
-        return self._workspace.acceleration(name, self._workspace.link[:, at.ALPHA : at.ALPHA + 6])
+        return self.workspace.acceleration(name, self.workspace.link[:, at.ALPHA : at.ALPHA + 6])
 
     def joint(self, name: str) -> JointMotion:
         """A joint, grasp or cut joint."""
@@ -95,7 +95,7 @@ class Kinematics:
     def _at(self, body: str, point: np.ndarray) -> np.ndarray:
         """Velocity of the point of `body` that is at `point` now."""
         motion = self.velocity(body)
-        arm = point - self._workspace.point(body)
+        arm = point - self.workspace.point(body)
         return np.concatenate([motion[:3], motion[3:] + np.cross(motion[:3], arm)])
 
 

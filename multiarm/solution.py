@@ -117,9 +117,14 @@ class Solution(np.lib.mixins.NDArrayOperatorsMixin):
         return workspace.acceleration(name, alpha)
 
     @cached_property
-    def forces(self) -> JointForces:
+    def tree_forces(self) -> JointForces:
         """Force through every tree joint, on its child by its parent."""
         return JointForces(self._newton_euler[0])
+
+    @property
+    def forces(self) -> Mapping[str, Wrench]:
+        """Forces by name, on the child by the parent; with the loops open those through the tree joints."""
+        return self.tree_forces
 
     @cached_property
     def residual(self) -> float:

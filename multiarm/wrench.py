@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from multiarm.errors import BadInputError
 from multiarm.poses import as_vector3
 
 __all__ = ["Wrench"]
@@ -32,7 +33,7 @@ class Wrench:
     def __post_init__(self) -> None:
         for name in ("torque", "force", "point"):
             value = as_vector3(getattr(self, name), f"wrench on {self.on!r}: {name}")
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, value.copy())  # SciPy's rotations refuse read-only arrays
 
     def about(self, point: ArrayLike) -> Wrench:
         """The same wrench with its torque taken about another point [m, world axes]."""
@@ -43,6 +44,13 @@ class Wrench:
     def array(self) -> np.ndarray:
         """[torque; force], six entries."""
         return np.concatenate([self.torque, self.force])
+
+    def __add__(self, other: Wrench) -> Wrench:
+        """Both together, about this wrench's point; they must act between the same two bodies."""
+        if (self.on, self.by) != (other.on, other.by):
+            raise BadInputError(f"a wrench on {self.on!r} by {self.by!r} and one on {other.on!r} by {other.by!r}")
+        moved = other.about(self.point)
+        return Wrench(self.torque + moved.torque, self.force + moved.force, self.point, self.on, self.by)
 
     def __neg__(self) -> Wrench:
         return Wrench(-self.torque, -self.force, self.point, self.by, self.on)

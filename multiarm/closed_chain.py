@@ -1,0 +1,182 @@
+"""Forward dynamics with the loops closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from multiarm.constraints import Constraints, constraints
+from multiarm.errors import ContradictionError, OpenLoopError, UnknownNameError
+from multiarm.forces import Values
+from multiarm.model import Model
+from multiarm.solution import Solution
+from multiarm.solvers import SOLVERS
+from multiarm.solvers.problem import Answer, make_problem
+from multiarm.state import State
+from multiarm.workspace import External
+from multiarm.wrench import Wrench
+
+__all__ = ["ClosedChainForces", "ClosedChainSolution", "forward_dynamics"]
+
+# How far a state may be off the constraints, metres and radians, and per second.
+POSITION_TOLERANCE = 1e-6
+VELOCITY_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosedChainSolution(Solution):
+    """A `Solution` that satisfies the constraints: `external` includes what they do to the bodies.
+
+    Attributes
+    ----------
+    rank : int
+        Number of independent constraint rows; `redundancy` is the number of the others.
+    determinate : dict
+        For every cut joint, grasp and coupling whether its force has only one possible value; where not, the force
+        reported is the least in norm over the cuts chosen.
+    """
+
+    constraints: Constraints
+    answer: Answer
+    actuators: dict[str, Wrench]
+
+    @property
+    def rank(self) -> int:
+        """Number of independent constraint rows."""
+        return self.answer.rank
+
+    @property
+    def redundancy(self) -> int:
+        """Number of constraint rows that follow from others."""
+        return len(self.answer.multipliers) - self.rank
+
+    @cached_property
+    def determinate(self) -> dict[str, bool]:
+        """Whether the force of each constraint has only one possible value."""
+        answers: dict[str, bool] = dict.fromkeys(self.constraints.names, True)
+        for name, sure in zip(self.constraints.names, self.answer.determinate, strict=True):
+            answers[name] = answers[name] and bool(sure)
+        return answers
+
+    @property
+    def left_open(self) -> tuple[str, ...]:
+        """Constraints that were not imposed: none."""
+        return ()
+
+    @cached_property
+    def forces(self) -> Mapping[str, Wrench]:
+        """Force of every grasp, cut joint and tree joint, on the object (child) by the arm (parent)."""
+        return ClosedChainForces(self)
+
+    @cached_property
+    def constraint_residual(self) -> float:
+        """|J a - gamma| relative to |J| |a| + |gamma|, largest entries."""
+        jacobian, bias = self.constraints.jacobian, self.constraints.bias
+        scale = np.abs(jacobian) @ np.abs(self.a) + np.abs(bias)
+        return float(np.abs(jacobian @ self.a - bias).max(initial=0.0) / max(scale.max(initial=0.0), 1e-300))
+
+
+class ClosedChainForces(Mapping[str, Wrench]):
+    """Wrenches by name: grasps and cut joints first, then tree joints; actuator and bearing together."""
+
+    def __init__(self, solution: ClosedChainSolution) -> None:
+        self._cut = _cut_wrenches(solution.constraints, solution.answer.multipliers)
+        for name, push in solution.actuators.items():
+            self._cut[name] += push
+        self._tree = solution.tree_forces
+
+    def __getitem__(self, name: str) -> Wrench:
+        if name in self._cut:
+            return self._cut[name]
+        if name in self._tree:
+            return self._tree[name]
+        raise UnknownNameError("grasp or joint", name, list(self))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._cut, *self._tree])
+
+    def __len__(self) -> int:
+        return len(self._cut) + len(self._tree)
+
+
+def _cut_wrenches(rows: Constraints, multipliers: np.ndarray) -> dict[str, Wrench]:
+    """N* lambda of every cut: on its child by its parent."""
+    wrenches, start = {}, 0
+    for part in rows.cuts:
+        stop = start + len(part.basis)
+        f = part.basis.T @ multipliers[start:stop]
+        cut = part.cut
+        wrenches[cut.name] = Wrench(f[:3], f[3:], part.point, on=cut.child.body, by=cut.parent.body)
+        start = stop
+    return wrenches
+
+
+def forward_dynamics(
+    model: Model, state: State, tau: Values = None, external: External | None = None, solver: str = "dense"
+) -> ClosedChainSolution:
+    """Accelerations and forces with every cut joint, grasp and coupling imposed as a hard constraint.
+
+    Parameters
+    ----------
+    model, state : Model, State
+        What, and where it is; the state must satisfy the constraints (`assemble` and `project` see to that).
+    tau : array or mapping, optional
+        Generalised forces, nv entries, or by arm or joint, cut joints included; zero where not named.
+    external : mapping, optional
+        Wrenches on bodies: name -> [torque; force] at the body's origin, world axes, or a `Wrench`.
+    solver : str
+        "dense", the KKT system.
+
+    Returns
+    -------
+    ClosedChainSolution
+        `a`, `forces[name]` for every grasp, cut joint and tree joint, `rank`, `determinate[name]`, `residual`.
+    """
+    if solver not in SOLVERS:
+        raise UnknownNameError("solver", solver, SOLVERS)
+    rows = constraints(model, model.own(state))
+    require_closed(rows)
+    problem = make_problem(model, state, rows, tau, external)
+    answer = SOLVERS[solver](problem)
+    _require_consistent(rows, answer)
+    wrenches = _cut_wrenches(rows, answer.multipliers)
+    acting = dict(problem.external)
+    for wrench in wrenches.values():
+        for one in (wrench, -wrench):
+            acting[one.on] = (*acting.get(one.on, ()), one)
+    along = rows.coupling_rows.T @ answer.multipliers[len(answer.multipliers) - len(rows.couplings) :]
+    tau_and_couplings = problem.tau + along
+    return ClosedChainSolution(
+        model, state, answer.a, tau_and_couplings, acting, solver, rows, answer, problem.actuators
+    )
+
+
+def require_closed(rows: Constraints) -> None:
+    """Raise unless the state satisfies the constraints."""
+    gaps: dict[str, float] = {}
+    for what, errors, names, unit, remedy, tolerance in (
+        ("open", rows.gap, rows.gap_names, "", "assemble", POSITION_TOLERANCE),
+        ("slipping", rows.slip, rows.names, "/s", "project", VELOCITY_TOLERANCE),
+    ):
+        for name, error in zip(names, np.abs(errors), strict=True):
+            if error > tolerance:
+                gaps[name] = max(gaps.get(name, 0.0), float(error))
+        if gaps:
+            worst = max(gaps, key=lambda name: gaps[name])
+            raise OpenLoopError(
+                f"the state is off the constraints: {worst!r} is {what} by {gaps[worst]:.3g} m{unit} or rad{unit}; "
+                f"multiarm.{remedy} brings it back",
+                gaps,
+            )
+
+
+def _require_consistent(rows: Constraints, answer: Answer) -> None:
+    """Raise if redundant rows ask for different things."""
+    off = np.abs(rows.jacobian @ answer.a - rows.bias)
+    scale = np.abs(rows.jacobian) @ np.abs(answer.a) + np.abs(rows.bias)
+    limit = 1e-6 * max(scale.max(initial=0.0), 1.0)
+    if off.max(initial=0.0) > limit:
+        raise ContradictionError(dict.fromkeys(np.array(rows.names)[off > limit]), float(off.max()))

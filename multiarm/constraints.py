@@ -1,0 +1,245 @@
+"""What cut joints, grasps and couplings demand of the tree: rows of a Jacobian, their bias, and the gaps.
+
+Everything about a cut follows from the motions S that its joint leaves free (`joints.free_directions`). With N an
+orthonormal basis of their complement (metres and radians alike, a length of 1 m), V the motion of the child relative to
+the parent at the child-side frame, and u its rates along S:
+
+    velocity       N V = 0
+    acceleration   N (V-dot - S-dot u) = 0
+    force          N* lambda on the child at that frame, by the parent; it does no work on any S u.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import null_space
+from scipy.spatial.transform import RigidTransform, Rotation
+
+from multiarm.description import Coupling, Joint
+from multiarm.errors import DescriptionError
+from multiarm.joints import free_directions
+from multiarm.kinematics import Kinematics, kinematics
+from multiarm.model import CutJoint, Model, grasp_as_joint
+from multiarm.state import State
+from multiarm.sweeps.kinematics import jacobian as jacobian_kernel
+from multiarm.workspace import Workspace
+
+__all__ = ["Constraints", "CutConstraint", "constraints"]
+
+# joints whose columns of S are fixed in the child, all others being fixed in the parent
+CHILD_FIXED = {"spherical": (0, 1, 2), "soft_finger": (0, 1), "universal": (1,)}
+
+
+@dataclass(frozen=True, eq=False)
+class CutConstraint:
+    """One cut joint or grasp at a state.
+
+    Attributes
+    ----------
+    basis : (rows, 6)
+        N, orthonormal rows, world axes, angular columns first.
+    jacobian : (rows, nv)
+        N (J of the child - J of the parent), both at `point`.
+    bias : (rows,)
+        gamma: jacobian a = gamma.
+    gap : (position rows,)
+        How far the loop is open, in radians and metres; a soft finger has no gap along its velocity row.
+    slip : (rows,)
+        N V, how much the velocities violate it.
+    point : (3,)
+        Origin of the child-side frame in the world, where the force acts.
+    """
+
+    cut: CutJoint
+    basis: np.ndarray
+    jacobian: np.ndarray
+    bias: np.ndarray
+    gap: np.ndarray
+    gap_jacobian: np.ndarray
+    slip: np.ndarray
+    point: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """All constraints of a model at a state, stacked: cuts in the order of the model, then couplings."""
+
+    model: Model
+    state: State
+    cuts: tuple[CutConstraint, ...]
+    couplings: tuple[Coupling, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The cut or coupled joint that each row belongs to."""
+        rows = [name for part in self.cuts for name in [part.cut.name] * len(part.basis)]
+        return (*rows, *(coupling.joint for coupling in self.couplings))
+
+    @cached_property
+    def jacobian(self) -> np.ndarray:
+        """J, rows x nv."""
+        return np.vstack([np.zeros((0, self.model.nv)), *(part.jacobian for part in self.cuts), self.coupling_rows])
+
+    @cached_property
+    def bias(self) -> np.ndarray:
+        """gamma: J a = gamma."""
+        return np.concatenate([*(part.bias for part in self.cuts), np.zeros(len(self.couplings))])
+
+    @cached_property
+    def slip(self) -> np.ndarray:
+        """J v, zero on the constraints."""
+        return np.concatenate([*(part.slip for part in self.cuts), self.coupling_rows @ self.state.v])
+
+    @cached_property
+    def gap(self) -> np.ndarray:
+        """Position errors, zero on the constraints."""
+        coupled = [self._coordinate(c.joint) - c.ratio * self._coordinate(c.source) - c.offset for c in self.couplings]
+        return np.concatenate([*(part.gap for part in self.cuts), coupled])
+
+    @cached_property
+    def gap_jacobian(self) -> np.ndarray:
+        """Rate of the gaps per rate of v, exact where they are closed."""
+        rows = [part.gap_jacobian for part in self.cuts]
+        return np.vstack([np.zeros((0, self.model.nv)), *rows, self.coupling_rows])
+
+    @cached_property
+    def gap_names(self) -> tuple[str, ...]:
+        """The cut or coupled joint that each gap belongs to."""
+        rows = [name for part in self.cuts for name in [part.cut.name] * len(part.gap)]
+        return (*rows, *(coupling.joint for coupling in self.couplings))
+
+    @cached_property
+    def coupling_rows(self) -> np.ndarray:
+        """Jacobian of the couplings."""
+        rows = np.zeros((len(self.couplings), self.model.nv))
+        for i, coupling in enumerate(self.couplings):
+            rows[i, self.model.v_slice(coupling.joint)] = 1.0
+            rows[i, self.model.v_slice(coupling.source)] = -coupling.ratio
+        return rows
+
+    def _coordinate(self, joint: str) -> float:
+        return float(self.state.q[self.model.q_slice(joint)][0])
+
+
+def constraints(model: Model, state: State) -> Constraints:
+    """Every constraint of `model` at `state`."""
+    kin = kinematics(model, state)
+    cuts = tuple(_cut_constraint(kin, cut) for cut in model.cuts.values())
+    return Constraints(model, state, cuts, model.couplings)
+
+
+def _cut_constraint(kin: Kinematics, cut: CutJoint) -> CutConstraint:
+    if cut.grasp is not None and cut.grasp.at is None:
+        raise DescriptionError(
+            f"grasp {cut.name!r} has no at=, so nobody knows where on {cut.child.body!r} it holds", [cut.name]
+        )
+    workspace = kin.workspace
+    joint = cut.joint or grasp_as_joint(cut)
+    motion = kin.joint(cut.name)
+    near, far, point = motion.parent_frame, motion.child_frame, motion.child_frame.translation
+    free = motion.directions
+    basis = _complement(free)
+    relative = _point_jacobian(workspace, cut.child.body, point) - _point_jacobian(workspace, cut.parent.body, point)
+
+    parent_omega, child_omega = kin.velocity(cut.parent.body)[:3], kin.velocity(cut.child.body)[:3]
+    rates = np.linalg.lstsq(free, motion.velocity, rcond=None)[0] if free.size else np.zeros(free.shape[1])
+    turning = np.zeros(6)
+    for i, rate in enumerate(rates):
+        omega = child_omega if i in CHILD_FIXED.get(joint.kind, ()) else parent_omega
+        turning += rate * np.concatenate([np.cross(omega, free[:3, i]), np.cross(omega, free[3:, i])])
+    # the parent's point that the child-side frame passes moves on with it
+    passing = np.concatenate([np.zeros(3), np.cross(parent_omega, motion.velocity[3:])])
+    child_bias = _point_bias(kin, cut.child.body, point)
+    parent_bias = _point_bias(kin, cut.parent.body, point)
+    bias = -basis @ (child_bias - parent_bias - passing - turning)
+
+    position = _complement(free if joint.kind != "soft_finger" else free_directions_of_ball(far))
+    gap = position @ _opening(joint, near, far)
+    jacobian = basis @ relative
+    return CutConstraint(cut, basis, jacobian, bias, gap, position @ relative, basis @ motion.velocity, np.array(point))
+
+
+def _complement(free: np.ndarray) -> np.ndarray:
+    """Orthonormal rows that span what is orthogonal to the columns of `free`; angular and linear rows kept apart."""
+    if not free.size:
+        return np.eye(6)
+    angular, linear = free[:, ~free[3:].any(axis=0)][:3], free[:, ~free[:3].any(axis=0)][3:]
+    if angular.shape[1] + linear.shape[1] < free.shape[1]:  # a screw ties the two
+        return null_space(free.T).T
+    rows = [null_space(block.T).T if block.size else np.eye(3) for block in (angular, linear)]
+    basis = np.zeros((len(rows[0]) + len(rows[1]), 6))
+    basis[: len(rows[0]), :3] = rows[0]
+    basis[len(rows[0]) :, 3:] = rows[1]
+    return basis
+
+
+def free_directions_of_ball(frame: RigidTransform) -> np.ndarray:
+    """All rotations: what a soft finger leaves free in position."""
+    axes = frame.rotation.as_matrix()
+    return free_directions(Joint("", "spherical", "", ""), axes, axes)
+
+
+def _point_jacobian(workspace: Workspace, body: str, point: np.ndarray) -> np.ndarray:
+    """Jacobian of the point of `body` that is at `point` now."""
+    k = workspace.model.placement(body).link
+    local = workspace.rotation(k).T @ (point - workspace.origin(k))
+    out = np.empty((6, workspace.model.nv))
+    workspace.check(jacobian_kernel(workspace.tree, workspace.link, np.array([k, *local]), out))
+    return out
+
+
+def _point_bias(kin: Kinematics, body: str, point: np.ndarray) -> np.ndarray:
+    """J-dot v of the point of `body` that is at `point` now."""
+    bias, omega = kin.bias_acceleration(body), kin.velocity(body)[:3]
+    arm = point - kin.pose(body).translation
+    return bias + np.concatenate([np.zeros(3), np.cross(bias[:3], arm) + np.cross(omega, np.cross(omega, arm))])
+
+
+def _opening(joint: Joint, near: RigidTransform, far: RigidTransform) -> np.ndarray:
+    """How far the child-side frame is from where the joint lets it be: [rotation; translation], world axes.
+
+    Only its components along the constrained directions mean something. Rotations are measured by their full angle, so
+    that a half turn is the worst gap and not a second solution.
+    """
+    translation = far.translation - near.translation
+    match joint.kind:
+        case "fixed" | "prismatic":
+            rotation = (far.rotation * near.rotation.inv()).as_rotvec()
+        case "universal":
+            first, second = near.rotation.apply(joint.axis), far.rotation.apply(joint.axis2)
+            across = np.cross(first, second)
+            wanted, found = (np.arccos(np.clip(x, -1, 1)) for x in (joint.axis @ joint.axis2, first @ second))
+            rotation = (found - wanted) * across / np.linalg.norm(across)
+        case _:
+            axis = np.array([0.0, 0.0, 1.0]) if joint.kind == "planar" else joint.axis
+            before, after = near.rotation.apply(axis), far.rotation.apply(axis)
+            rotation = _turn(before, after, near.rotation)
+            if joint.kind == "screw":
+                untilted = Rotation.from_rotvec(-rotation) * far.rotation
+                rotation = rotation + _spin(untilted * near.rotation.inv(), before, translation, joint.pitch)
+    return np.concatenate([rotation, translation])
+
+
+def _spin(turn: Rotation, axis: np.ndarray, translation: np.ndarray, pitch: float) -> np.ndarray:
+    """Rotation about the axis of a screw, with the number of whole turns that its advance tells."""
+    angle = float(turn.as_rotvec() @ axis)
+    if pitch != 0.0:
+        angle += 2 * np.pi * round((float(translation @ axis) / pitch - angle) / (2 * np.pi))
+    return angle * axis
+
+
+def _turn(before: np.ndarray, after: np.ndarray, frame: Rotation) -> np.ndarray:
+    """Rotation vector of the shortest turn from one unit vector to another; about any normal for a half turn."""
+    across = np.cross(before, after)
+    sine = float(np.linalg.norm(across))
+    if sine < 1e-12:
+        if before @ after > 0.0:
+            return across
+        across = np.cross(before, frame.apply((1.0, 0.0, 0.0)))
+        if np.linalg.norm(across) < 0.1:
+            across = np.cross(before, frame.apply((0.0, 1.0, 0.0)))
+        return np.pi * across / np.linalg.norm(across)
+    return np.arctan2(sine, before @ after) * across / sine
