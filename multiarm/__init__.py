@@ -26,6 +26,7 @@ from multiarm import robots
 from multiarm.arms import Arm
 from multiarm.assembly import assemble, project
 from multiarm.closed_chain import ClosedChainSolution, forward_dynamics
+from multiarm.closed_chain_inverse import closed_chain_inverse_dynamics
 from multiarm.description import Body, Coupling, Frame, Grasp, Joint, Robot
 from multiarm.dynamics import (
     hybrid_dynamics,
@@ -49,11 +50,14 @@ from multiarm.errors import (
     SingularInertiaError,
     UnknownNameError,
     UnphysicalInertiaWarning,
+    UnreachableMotionError,
 )
 from multiarm.filtering import FilterQuantities, smoother
 from multiarm.kinematics import JointMotion, Kinematics, jacobian, jacobian_gram, kinematics
 from multiarm.laws import Moment, TimeLaw, follow, polynomial_law, sine_law
+from multiarm.load import LoadSplit
 from multiarm.mechanism import Mechanism
+from multiarm.mobility import Mobility, mobility
 from multiarm.model import CutJoint, Model
 from multiarm.operators import Operators, dense, operators
 from multiarm.poses import pose
@@ -67,12 +71,12 @@ from multiarm.wrench import Wrench
 __all__ = [
     "Arm", "BadInputError", "Body", "Box", "Capsule", "ClosedChainSolution", "Compiled", "ContradictionError",
     "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError",
-    "Grasp", "Joint", "JointForces", "JointMotion", "Kinematics", "Mechanism", "Mesh", "Model", "Moment", "Momentum",
-    "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError", "RobotFileWarning",
-    "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError", "UnphysicalInertiaWarning",
-    "Wrench", "__version__", "assemble", "center_of_mass", "compiled", "dense", "energy", "follow",
-    "forward_dynamics", "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram",
-    "kinematics", "load_urdf", "log_determinant", "mass_matrix", "mass_matrix_inverse", "momentum",
-    "operational_compliance", "operators", "polynomial_law", "pose", "project", "robots", "sine_law", "smoother",
-    "tree_forward_dynamics",
+    "Grasp", "Joint", "JointForces", "JointMotion", "Kinematics", "LoadSplit", "Mechanism", "Mesh", "Mobility",
+    "Model", "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError",
+    "RobotFileWarning", "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError",
+    "UnphysicalInertiaWarning", "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass",
+    "closed_chain_inverse_dynamics", "compiled", "dense", "energy", "follow", "forward_dynamics", "hybrid_dynamics",
+    "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_urdf", "log_determinant",
+    "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance", "operators",
+    "polynomial_law", "pose", "project", "robots", "sine_law", "smoother", "tree_forward_dynamics",
 ]  # fmt: skip

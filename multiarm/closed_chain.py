@@ -11,15 +11,16 @@ import numpy as np
 from multiarm.constraints import Constraints, constraints
 from multiarm.errors import ContradictionError, OpenLoopError, UnknownNameError
 from multiarm.forces import Values
+from multiarm.load import LoadSplit, split_load
 from multiarm.model import Model
 from multiarm.solution import Solution
 from multiarm.solvers import SOLVERS
-from multiarm.solvers.problem import Answer, make_problem
+from multiarm.solvers.problem import Answer, Problem, make_problem
 from multiarm.state import State
 from multiarm.workspace import External
 from multiarm.wrench import Wrench
 
-__all__ = ["ClosedChainForces", "ClosedChainSolution", "forward_dynamics"]
+__all__ = ["ClosedChainForces", "ClosedChainSolution", "closed_solution", "forward_dynamics", "require_closed"]
 
 # How far a state may be off the constraints, metres and radians, and per second.
 POSITION_TOLERANCE = 1e-6
@@ -70,6 +71,18 @@ class ClosedChainSolution(Solution):
     def forces(self) -> Mapping[str, Wrench]:
         """Force of every grasp, cut joint and tree joint, on the object (child) by the arm (parent)."""
         return ClosedChainForces(self)
+
+    def load(
+        self, body: str, split: str = "pseudo_inverse", masses: Mapping[str, tuple[float, float]] | None = None
+    ) -> LoadSplit:
+        """How the cut grasps of `body` share its load; see `load.split_load` for the ways to split."""
+        held = {part.cut.name: part for part in self.constraints.grasps_of(body)}
+        if not held:
+            holding = {part.cut.child.body for part in self.constraints.cuts if part.cut.grasp is not None}
+            raise UnknownNameError("body held by cut grasps", body, sorted(holding))
+        wrenches = {name: self.forces[name] for name in held}
+        bases = {name: part.basis for name, part in held.items()}
+        return split_load(wrenches, self.constraints.centre_of(body), split, bases, masses)
 
     @cached_property
     def constraint_residual(self) -> float:
@@ -142,15 +155,20 @@ def forward_dynamics(
     problem = make_problem(model, state, rows, tau, external)
     answer = SOLVERS[solver](problem)
     _require_consistent(rows, answer)
-    wrenches = _cut_wrenches(rows, answer.multipliers)
+    return closed_solution(problem, answer, solver)
+
+
+def closed_solution(problem: Problem, answer: Answer, method: str) -> ClosedChainSolution:
+    """The solution that an answer stands for: constraint forces act on the bodies like any others."""
+    rows = problem.constraints
     acting = dict(problem.external)
-    for wrench in wrenches.values():
+    for wrench in _cut_wrenches(rows, answer.multipliers).values():
         for one in (wrench, -wrench):
             acting[one.on] = (*acting.get(one.on, ()), one)
-    along = rows.coupling_rows.T @ answer.multipliers[len(answer.multipliers) - len(rows.couplings) :]
-    tau_and_couplings = problem.tau + along
+    coupled = answer.multipliers[len(answer.multipliers) - len(rows.couplings) :]
+    tau = problem.tau + rows.coupling_rows.T @ coupled
     return ClosedChainSolution(
-        model, state, answer.a, tau_and_couplings, acting, solver, rows, answer, problem.actuators
+        problem.model, problem.state, answer.a, tau, acting, method, rows, answer, problem.actuators
     )
 
 

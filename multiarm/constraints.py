@@ -120,6 +120,20 @@ class Constraints:
             rows[i, self.model.v_slice(coupling.source)] = -coupling.ratio
         return rows
 
+    def grasps_of(self, body: str) -> tuple[CutConstraint, ...]:
+        """The cut grasps that hold `body`."""
+        return tuple(part for part in self.cuts if part.cut.grasp is not None and part.cut.child.body == body)
+
+    def rows_of(self, name: str) -> slice:
+        """Where the rows of a cut stand."""
+        places = [i for i, other in enumerate(self.names) if other == name]
+        return slice(places[0], places[-1] + 1)
+
+    def centre_of(self, body: str) -> np.ndarray:
+        """Centre of mass of a body in the world."""
+        pose = kinematics(self.model, self.state).pose(body)
+        return np.asarray(pose.apply(np.array(self.model.bodies[body].com)))
+
     def _coordinate(self, joint: str) -> float:
         return float(self.state.q[self.model.q_slice(joint)][0])
 

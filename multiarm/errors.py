@@ -18,6 +18,7 @@ __all__ = [
     "SingularInertiaError",
     "UnknownNameError",
     "UnphysicalInertiaWarning",
+    "UnreachableMotionError",
 ]
 
 
@@ -70,6 +71,18 @@ class ContradictionError(MultiArmError, ArithmeticError):
         self.names, self.residual = tuple(names), residual
         concerned = ", ".join(repr(name) for name in self.names)
         super().__init__(f"the constraints of {concerned} contradict each other: {residual:.3g} of them cannot be met")
+
+
+class UnreachableMotionError(MultiArmError, ArithmeticError):
+    """No torques of the actuated joints give the motion asked for; ``residual`` is the share that is left of it."""
+
+    def __init__(self, residual: float, names: Iterable[str]) -> None:
+        self.residual, self.names = residual, tuple(names)
+        bodies = ", ".join(repr(name) for name in self.names)
+        super().__init__(
+            f"the actuated joints cannot give {bodies} that motion with these constraints and internal forces "
+            f"({residual:.2g} of the equations is left)"
+        )
 
 
 class RobotFileWarning(UserWarning):

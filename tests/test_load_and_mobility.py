@@ -1,0 +1,157 @@
+"""Internal forces, load shares, mobility, and torques for a wanted motion."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from test_closed_chain import PANDAS, four_bar, moving_four_bar, panda_state, two_pandas
+
+import multiarm as ma
+from multiarm.load import split_load
+
+# One object held at two points; closed forms of the three load distributions (force first, as in their papers).
+CENTRE = np.zeros(3)
+POINTS = {"one": np.array([-0.3, 0, 0]), "two": np.array([0.2, 0.1, 0])}
+NET_FORCE, NET_TORQUE = np.array([3, -2, 19.62]), np.array([0.4, -0.3, 0.2])
+DISTRIBUTIONS = {
+    "pseudo_inverse": [
+        [1.5058685446, -1.029342723, 9.673286385, -0.2973356808, -0.6063215962, 0.117370892],
+        [1.4941314554, -0.970657277, 9.946713615, -0.2973356808, -0.6063215962, 0.117370892],
+    ],
+    "non_squeezing": [[1.5, -1, 9.81, 0.2, -3.093, -0.2], [1.5, -1, 9.81, -0.781, 1.812, 0.45]],
+    "virtual_mass": [
+        [2.0095238095, -1.380952381, 8.9868571429, -0.4422095238, -0.5796190476, 0.0057142857],
+        [0.9904761905, -0.619047619, 10.6331428571, -0.2211047619, -0.2898095238, 0.0028571429],
+    ],
+}
+MASSES = {"one": (2.0, 0.04), "two": (1.0, 0.02)}
+
+
+def held(squeeze=0.0):
+    """Wrenches with the net load above, put on the first grasp alone, and a squeeze along the line between the two."""
+    line = POINTS["two"] - POINTS["one"]
+    line = squeeze * line / np.linalg.norm(line)
+    torque = NET_TORQUE - np.cross(POINTS["one"], NET_FORCE)
+    return {
+        "one": ma.Wrench(torque, NET_FORCE + line, POINTS["one"], "object", "a"),
+        "two": ma.Wrench(np.zeros(3), -line, POINTS["two"], "object", "b"),
+    }
+
+
+@pytest.mark.parametrize("split", DISTRIBUTIONS)
+def test_load_distributions_match_their_closed_forms(split):
+    load = split_load(held(), CENTRE, split, masses=MASSES)
+    for name, expected in zip(POINTS, DISTRIBUTIONS[split], strict=True):
+        assert_allclose(np.roll(load.external[name].array, 3), expected, atol=1e-9)
+    assert_allclose(load.net.force, NET_FORCE)
+    assert_allclose(load.net.torque, NET_TORQUE, atol=1e-12)
+    assert sum(load.share.values()) == pytest.approx(1.0)
+    internal = [load.internal[name].about(CENTRE).array for name in POINTS]
+    assert_allclose(np.sum(internal, axis=0), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("split", DISTRIBUTIONS)
+def test_a_squeeze_along_the_line_is_all_internal(split):
+    calm, pressed = (split_load(held(s), CENTRE, split, masses=MASSES) for s in (0.0, 7.0))
+    assert pressed.squeeze("one", "two") - calm.squeeze("one", "two") == pytest.approx(7.0)
+    for name in POINTS:
+        assert_allclose(pressed.external[name].array, calm.external[name].array, atol=1e-10)
+
+
+def test_shares_are_undefined_without_a_load():
+    pair = {n: ma.Wrench((0, 0, 0), (s, 0, 0), POINTS[n], "o", n) for n, s in (("one", 1.0), ("two", -1.0))}
+    assert all(np.isnan(share) for share in split_load(pair, CENTRE).share.values())
+    with pytest.raises(ma.UnknownNameError, match="'virtual_mass'"):
+        split_load(pair, CENTRE, "equal")
+    with pytest.raises(ma.BadInputError, match="masses="):
+        split_load(pair, CENTRE, "virtual_mass")
+
+
+@pytest.mark.parametrize("kind", ["rigid", "revolute", "soft_finger", "point"])
+def test_the_external_part_is_something_the_grasps_can_give(kind):
+    model = two_pandas(kind)
+    state = panda_state(model, 0)
+    solution = ma.forward_dynamics(model, state, np.array(PANDAS["tau"][0][:14] + [0.0] * 6))
+    load = solution.load("box")
+    kin = ma.kinematics(model, state)
+    for side in ("left", "right"):
+        assert_allclose(load.external[side].array + load.internal[side].array, solution.forces[side].array, atol=1e-9)
+        assert_allclose(kin.joint(side).directions.T @ load.external[side].array, 0.0, atol=1e-9)
+    net = sum(load.internal[side].about(load.net.point).array for side in ("left", "right"))
+    assert_allclose(net, 0.0, atol=1e-9)
+    with pytest.raises(ma.UnknownNameError, match="'box'"):
+        solution.load("bx")
+
+
+def test_mobility_counts_rows_and_measures_rank():
+    model, state = moving_four_bar(["c"])
+    found = ma.mobility(model, state)
+    assert (found.kutzbach, found.instantaneous, found.rows, found.rank) == (-2, 1, 5, 2)
+    pandas = two_pandas("soft_finger")
+    found = ma.mobility(pandas, panda_state(pandas, 0))
+    assert (found.kutzbach, found.instantaneous, found.configurations) == (12, 12, 14)
+    assert 0.0 < found.conditioning < 1.0
+
+
+def test_a_parallelogram_in_line_loses_rank_and_nothing_raises():
+    m = ma.Mechanism()
+    for name, length in (("crank", 1.0), ("rod", 2.0), ("rocker", 1.0)):
+        m.add_body(name, mass=length, inertia=(0.01, length**3 / 12, length**3 / 12), com=(length / 2, 0, 0))
+    m.add_joint("a", "revolute", parent="world", child="crank")
+    m.add_joint("b", "revolute", parent="crank", child="rod", at=(1, 0, 0))
+    m.add_joint("c", "revolute", parent="rod", child="rocker", at=(2, 0, 0), in_child=(1, 0, 0))
+    m.add_joint("d", "revolute", parent="world", child="rocker", at=(2, 0, 0))
+    model = m.compile(cuts=["c"], gravity=(0, -9.81, 0))
+    generic = ma.assemble(model, {"a": 0.7, "b": -0.7, "d": 0.7})
+    in_line = model.state()
+    assert ma.mobility(model, generic).instantaneous == 1
+    assert ma.mobility(model, in_line).instantaneous == 2
+    assert ma.forward_dynamics(model, in_line).rank == ma.forward_dynamics(model, generic).rank - 1
+
+
+def test_torques_for_a_motion_give_that_motion():
+    model = two_pandas()
+    state = panda_state(model, 0)
+    wanted = np.array([0.3, -0.2, 0.1, 0.5, 0.4, 1.0])
+    needed = ma.closed_chain_inverse_dynamics(model, state, {"box": wanted})
+    assert_allclose(needed.acceleration("box"), wanted, atol=1e-9)
+    assert_allclose(needed.tau[model.v_slice("box")], 0.0)
+    forward = ma.forward_dynamics(model, state, needed.tau)
+    assert_allclose(forward.a, needed.a, atol=1e-8)
+    assert_allclose(forward.forces["left"].array, needed.forces["left"].array, atol=1e-7)
+    # any other torques with the same motion are larger: move along the self-motions and internal forces
+    stiff = ma.closed_chain_inverse_dynamics(model, state, {"box": wanted}, internal={"left": np.zeros(6)})
+    assert np.linalg.norm(needed.tau) < np.linalg.norm(stiff.tau)
+
+
+def test_internal_forces_come_out_as_asked():
+    model = two_pandas()
+    state = panda_state(model, 1)
+    kin = ma.kinematics(model, state)
+    points = {side: kin.joint(side).child_frame.translation for side in ("left", "right")}
+    line = points["right"] - points["left"]
+    press = 20.0 * line / np.linalg.norm(line)
+    internal = {"left": [0, 0, 0, *press], "right": [0, 0, 0, *-press]}
+    solution = ma.closed_chain_inverse_dynamics(model, state, {"box": np.zeros(6)}, internal=internal)
+    load = ma.forward_dynamics(model, state, solution.tau).load("box")
+    assert load.squeeze("left", "right") == pytest.approx(20.0, rel=1e-8)
+    assert_allclose(load.internal["left"].array, internal["left"], atol=1e-7)
+    with pytest.raises(ma.BadInputError, match="not internal"):
+        ma.closed_chain_inverse_dynamics(model, state, {"box": np.zeros(6)}, internal={"left": [0, 0, 0, 1, 0, 0]})
+    with pytest.raises(ma.UnknownNameError, match="'left'"):
+        ma.closed_chain_inverse_dynamics(model, state, {"box": np.zeros(6)}, internal={"lft": np.zeros(6)})
+
+
+def test_passive_joints_get_no_torque_and_impossible_motions_are_refused():
+    model, state = moving_four_bar(["c"])
+    with pytest.raises(ma.UnreachableMotionError, match="'rocker'"):
+        ma.closed_chain_inverse_dynamics(model, state, {"rocker": np.ones(6)})
+    m = ma.Mechanism()
+    m.add_arm("arm", ma.robots.planar(2))
+    m.add_body("load", mass=1.0, inertia=(1, 1, 1))
+    m.add_joint("swing", "revolute", parent="arm/tip", child="load", passive=True)
+    free = m.compile(gravity=(0, -9.81, 0))
+    state = free.state(q={"arm": [0.4, 0.6]})
+    solution = ma.closed_chain_inverse_dynamics(free, state, {"arm/tip": [0, 0, 0, 0, 0, 0]})
+    assert solution.tau[free.v_slice("swing")] == 0.0
+    assert_allclose(solution.acceleration("arm/tip")[3:], 0.0, atol=1e-10)
+    assert four_bar().actuated.all()
