@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from multiarm.constraints import Constraints, constraints
+from multiarm.dynamics import tree_forward_dynamics
 from multiarm.errors import ContradictionError, OpenLoopError, UnknownNameError
 from multiarm.forces import Values
 from multiarm.load import LoadSplit, split_load
@@ -86,9 +87,14 @@ class ClosedChainSolution(Solution):
 
     @cached_property
     def constraint_residual(self) -> float:
-        """|J a - gamma| relative to |J| |a| + |gamma|, largest entries."""
+        """|J a - gamma| relative to |J| (|a| + |free a|) + |gamma|, largest entries.
+
+        The accelerations that the same torques would give with the loops open are in the scale, for a mechanism that
+        cannot move has no others.
+        """
         jacobian, bias = self.constraints.jacobian, self.constraints.bias
-        scale = np.abs(jacobian) @ np.abs(self.a) + np.abs(bias)
+        free = tree_forward_dynamics(self.model, self.state, self.tau).a
+        scale = np.abs(jacobian) @ (np.abs(self.a) + np.abs(free)) + np.abs(bias)
         return float(np.abs(jacobian @ self.a - bias).max(initial=0.0) / max(scale.max(initial=0.0), 1e-300))
 
 

@@ -54,7 +54,8 @@ class Joint:
     At zero coordinates the two frames coincide. `axis` and `axis2` are unit vectors in the joint frame; `pitch` [m/rad]
     belongs to screws. `lower`, `upper` [rad or m], `velocity_limit` [rad/s or m/s] and `effort_limit` [N m or N] hold
     for every coordinate of the joint. `armature` [kg m^2 or kg] is the rotor inertia seen at the joint and enters the
-    dynamics; `damping` [N m s/rad or N s/m] and `friction` [N m or N] are kept for simulation.
+    dynamics; `damping` [N m s/rad or N s/m] and `friction` [N m or N] are kept for simulation. A joint that
+    `closes_loop` is cut like a grasp, unless the cuts are chosen otherwise.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Joint:
     armature: float = 0.0
     damping: float = 0.0
     friction: float = 0.0
+    closes_loop: bool = False
 
 
 @dataclass(frozen=True, eq=False)

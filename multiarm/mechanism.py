@@ -340,7 +340,13 @@ class Mechanism:
                 joint = self.joints[name]
                 freedom = joint_kind(joint.kind).nv
                 graph.add_edge(
-                    joint.parent, joint.child, key=name, kind=joint.kind, freedom=freedom, passive=joint.passive
+                    joint.parent,
+                    joint.child,
+                    key=name,
+                    kind=joint.kind,
+                    freedom=freedom,
+                    passive=joint.passive,
+                    grasp=joint.closes_loop,
                 )
             elif kind == "grasp":
                 grasp = self.grasps[name]

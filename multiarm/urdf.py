@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf, isfinite
 from os import PathLike
 from os.path import isfile
@@ -35,6 +35,7 @@ _KINDS = {
     "floating": "free",
     "planar": "planar",
 }
+_LOOPS = {"weld": "fixed", "ball": "spherical", "hinge": "revolute"}
 _ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 
 
@@ -43,6 +44,7 @@ def load_urdf(
     tip: str | Mapping[str, str] | None = None,
     base: str | None = None,
     floating: bool = False,
+    loops: Iterable[tuple[str, str, str]] = (),
 ) -> Robot:
     """The robot in a URDF file: any tree of links, all joint types, mimic joints as couplings.
 
@@ -57,20 +59,24 @@ def load_urdf(
         The link to start from (default the root of the file); what is not below it is left out.
     floating
         Whether the base hangs in the world by a free joint.
+    loops
+        Pairs of links (or joints, standing for the links they carry) that coincide when the robot is assembled, and
+        how: ``(a, b, "weld" | "ball" | "hinge")``, a hinge turning about z of both. Each becomes an unpowered joint
+        "a:b", which is what gets cut first.
 
     Returns
     -------
     Robot
-        Every link is a body, also massless ones, and every joint keeps its name and type ("floating" is
-        a free joint). Joints stand depth-first, children in file order, so
-        that each branch is contiguous. A planar joint's frame is turned so that its z is the file's axis.
+        Every link is a body, also massless ones, and every joint keeps its name and type ("floating" is a free joint).
+        Joints stand depth-first, children in file order, so that each branch is contiguous. A planar joint's frame is
+        turned so that its z is the file's axis.
 
     Raises
     ------
     RobotFileError
         The file cannot be read as a tree of rigid bodies; the message names the links, joints or attributes concerned.
     UnknownNameError
-        `tip` or `base` is not a link of the file.
+        `tip`, `base` or a link of `loops` is not a link of the file.
 
     Warns
     -----
@@ -103,6 +109,8 @@ def load_urdf(
     tips = _tips(tip, names, {joint.parent for joint in branch})
     bodies = tuple(_body(file, links[name]) for name in names)
     joints = tuple(_joint(file, joint, document.armatures.get(joint.name, 0.0)) for joint in branch)
+    ends = {name: name for name in names} | {joint.name: joint.child for joint in branch}
+    joints += tuple(_loop_joint(ends, *loop) for loop in loops)
     couplings = tuple(_couplings(file, root, branch))
     unphysical = unphysical_notes(str(path), bodies)
     for note in unphysical:
@@ -113,13 +121,23 @@ def load_urdf(
     return Robot(source.name, bodies, joints, root, (), tips, couplings, bool(floating), notes)
 
 
+def _loop_joint(ends: Mapping[str, str], first: str, second: str, how: str) -> Joint:
+    """The joint that closes a loop between two links; a joint's name stands for the link it carries."""
+    for name in (first, second):
+        if name not in ends:
+            raise UnknownNameError("link or joint", name, ends)
+    if how not in _LOOPS:
+        raise UnknownNameError("way to close a loop", how, _LOOPS)
+    return Joint(f"{first}:{second}", _LOOPS[how], ends[first], ends[second], passive=True, closes_loop=True)
+
+
 def _tree(path: Path, source: Any) -> tuple[str, dict[str, list[Any]]]:
     """The root link and the joints below each link; raises unless the links are one tree."""
     children: dict[str, list[Any]] = {link.name: [] for link in source.links}
     above: dict[str, Any] = {}
     if not children:
         raise RobotFileError(path, "the file has no links")
-    advice = "a file holds a tree only: leave one joint of a loop out and close it by a grasp or a joint that is cut"
+    advice = "a file holds a tree only: leave one joint of a loop out and name its two ends in loops="
     for joint in source.joints:
         for role, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in children:
@@ -254,7 +272,8 @@ def _limits(path: Path, joint: Any) -> tuple[float, float, float, float]:
     limit = joint.limit
     if limit is None or joint.type not in _ONE_COORDINATE:
         return -inf, inf, inf, inf
-    lower, upper = (-inf, inf) if joint.type == "continuous" else (limit.lower or 0.0, limit.upper or 0.0)
+    without_range = joint.type == "continuous" or (limit.lower is None and limit.upper is None)
+    lower, upper = (-inf, inf) if without_range else (limit.lower or 0.0, limit.upper or 0.0)
     if lower > upper:
         raise RobotFileError(
             path, f"joint {joint.name!r}: lower limit {lower:g} is above upper limit {upper:g}", [joint.name]

@@ -379,8 +379,11 @@ FAULTS = {
     "no parent link": ([('<parent link="base"/>', '<parent link="ground"/>')], ("'shoulder'", "parent", "'ground'")),
     "no child link": ([('<child link="side"/>', '<child link="wing"/>')], ("'flap'", "child", "'wing'")),
     "no parent": ([('<parent link="base"/>', "")], ("'shoulder'", "<parent>")),
-    "two parents": ([("</robot>", LOOP.format("side"))], ("'side'", "'flap'", "'loop'", "'upper'", "'lower'", "grasp")),
-    "cycle to the root": ([("</robot>", LOOP.format("base"))], ("'base'", "'upper'", "'lower'", "cycle", "grasp")),
+    "two parents": (
+        [("</robot>", LOOP.format("side"))],
+        ("'side'", "'flap'", "'loop'", "'upper'", "'lower'", "loops="),
+    ),
+    "cycle to the root": ([("</robot>", LOOP.format("base"))], ("'base'", "'upper'", "'lower'", "cycle", "loops=")),
     "cycle beside the root": ([('<parent link="base"/>', '<parent link="lower"/>')], ("'upper'", "'lower'", "cycle")),
     "own parent": ([('<parent link="base"/>', '<parent link="upper"/>')], ("'upper'", "cycle")),
     "several roots": ([("</robot>", '<link name="island"/></robot>')], ("'base'", "'island'")),
