@@ -1,7 +1,7 @@
 """A four-bar linkage: describe it with four hinges, close the loop, and read the forces in the bearings.
 
-Spatial hinges in a plane make three of the five rows of the cut joint redundant: the motion does not care, and the forces
-across the plane are reported as not determinate.
+Spatial hinges in a plane make three of the five rows of the cut joint redundant: the motion does not care, and the
+forces across the plane are reported as not determinate.
 """
 
 import multiarm as ma
