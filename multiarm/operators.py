@@ -106,7 +106,7 @@ class Operators:
         return self._sweep(True)
 
     @cached_property
-    def S(self) -> LinearOperator:  # noqa: N802
+    def S(self) -> LinearOperator:
         """Shift of every link's entry to its parent's place (5.2)."""
         inside = np.flatnonzero(self._parent >= 0)
 
@@ -123,12 +123,12 @@ class Operators:
         return _operator((6 * self._n, 6 * self._n), apply, adjoint)
 
     @cached_property
-    def Phi(self) -> LinearOperator:  # noqa: N802
+    def Phi(self) -> LinearOperator:
         """phi S, strictly causal (4.9)."""
         return self.phi @ self.S
 
     @cached_property
-    def Psi(self) -> LinearOperator:  # noqa: N802
+    def Psi(self) -> LinearOperator:
         """psi S, strictly causal (4.10)."""
         return self.psi @ self.S
 
@@ -177,54 +177,54 @@ class Operators:
         return _operator((self._n, self._n), scale, scale)
 
     @cached_property
-    def H(self) -> LinearOperator:  # noqa: N802
+    def H(self) -> LinearOperator:
         """Projection of link forces on the joints (3.5); H* turns joint rates into relative motions."""
         return self._columns(self._axis).H
 
     @cached_property
-    def M(self) -> LinearOperator:  # noqa: N802
+    def M(self) -> LinearOperator:
         """Spatial inertias of the links (3.6)."""
         return self._blocks(self.link_inertias)
 
     @cached_property
-    def P(self) -> LinearOperator:  # noqa: N802
+    def P(self) -> LinearOperator:
         """Articulated-body inertias (4.5)."""
         return self._blocks(self.articulated_inertias)
 
     @cached_property
-    def D(self) -> LinearOperator:  # noqa: N802
+    def D(self) -> LinearOperator:
         """H P H* + R (4.6)."""
         return self._diagonal(self._d)
 
     @cached_property
-    def D_inverse(self) -> LinearOperator:  # noqa: N802
+    def D_inverse(self) -> LinearOperator:
         """D^-1."""
         return self._diagonal(1.0 / self._d)
 
     @cached_property
-    def R(self) -> LinearOperator:  # noqa: N802
+    def R(self) -> LinearOperator:
         """Armature of the joints."""
         return self._diagonal(self._armature)
 
     @cached_property
-    def G(self) -> LinearOperator:  # noqa: N802
+    def G(self) -> LinearOperator:
         """Kalman gain P H* D^-1 (5.12)."""
         return self._columns(self._u / self._d[:, None])
 
     @cached_property
-    def L(self) -> LinearOperator:  # noqa: N802
+    def L(self) -> LinearOperator:
         """Gain moved to the parent, Delta_phi G (4.4)."""
         return self.Delta_phi @ self.G
 
     @cached_property
-    def Delta_phi(self) -> LinearOperator:  # noqa: N802
+    def Delta_phi(self) -> LinearOperator:
         """Transitions phi(p, k) from every link to its parent (a.4)."""
         blocks = np.tile(np.eye(6), (self._n, 1, 1))
         blocks[:, :3, 3:] = _skew(self._l)
         return self._blocks(blocks)
 
     @cached_property
-    def Delta_psi(self) -> LinearOperator:  # noqa: N802
+    def Delta_psi(self) -> LinearOperator:
         """Transitions psi(p, k) = phi(p, k) - L(k) H(k) from every link to its parent (a.5)."""
         return self.Delta_phi - self.L @ self.H
 
@@ -238,7 +238,7 @@ class Operators:
         """Identity on the joint side."""
         return self._diagonal(np.ones(self._n))
 
-    def B(self, *frames: str) -> LinearOperator:  # noqa: N802
+    def B(self, *frames: str) -> LinearOperator:
         """Forces at frames to forces on their links (3.7); J = B* phi* H*."""
         rows = frame_rows(self.model, list(frames))
         matrix = np.zeros((6 * self._n, 6 * len(rows)))
