@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
 from multiarm.constraints import Constraints, constraints
-from multiarm.dynamics import mass_matrix
-from multiarm.errors import OpenLoopError
+from multiarm.dynamics import mass_factor
+from multiarm.errors import BadInputError, OpenLoopError
 from multiarm.manifold import advance
 from multiarm.model import Model
 from multiarm.state import State
@@ -36,9 +36,11 @@ def assemble(
     model : Model
         What to assemble.
     guess : State, array or mapping
-        Coordinates to start from, whole or by arm, joint or free body; the rest neutral. Joint limits are respected.
+        Coordinates to start from, whole or by arm, joint or free body; the rest neutral. The limits of joints in the
+        tree are respected, those of cut joints are not looked at. A screw closes with the number of turns that its
+        advance in the guess tells.
     hold : names
-        Arms, joints or free bodies that must stay where the guess puts them.
+        Arms, joints or free bodies that must stay where the guess puts them, even beyond their limits.
     v : array or mapping, optional
         Velocities, brought onto the constraints by the smallest change in the mass metric; zero by default.
 
@@ -53,6 +55,8 @@ def assemble(
     """
     state = guess if isinstance(guess, State) else model.state(q=guess)
     movable = np.ones(model.nv, bool)
+    if not isinstance(hold, Iterable):
+        raise BadInputError(f"hold must be names of arms, joints or free bodies, not {hold!r}")
     for name in [hold] if isinstance(hold, str) else hold:
         movable[model.v_slice(name)] = False
     q = _inside(model, np.array(model.own(state).q), movable)
@@ -78,17 +82,20 @@ def assemble(
             f"try another guess, hold less, or look at the joint limits",
             gaps,
         )
-    return _onto_velocities(model, model.state(q=q, v=v))
+    return model.state(q=q) if v is None else _onto_velocities(model, model.state(q=q, v=v))
 
 
 def project(model: Model, state: State) -> State:
-    """The state on the constraints that is nearest to `state` in the mass metric, position and velocity."""
+    """`state` brought onto the constraints by steps that are the least in the mass metric, then its velocities.
+
+    For a state close to the constraints that is the nearest one on them; joint limits are not looked at.
+    """
     q = np.array(model.own(state).q)
     rows = constraints(model, state)
     for _ in range(STEPS):
         if _size(rows) <= CLOSED:
             break
-        step = _least_change(mass_matrix(model, model.state(q=q)), rows.gap_jacobian, -rows.gap)
+        step = _least_change(mass_factor(model, model.state(q=q)), rows.gap_jacobian, -rows.gap)
         q = advance(model, q, step)
         before, rows = _size(rows), constraints(model, model.state(q=q))
         if _size(rows) >= before:
@@ -104,13 +111,12 @@ def project(model: Model, state: State) -> State:
 
 def _onto_velocities(model: Model, state: State) -> State:
     rows = constraints(model, state)
-    change = _least_change(mass_matrix(model, state), rows.jacobian, -rows.slip)
+    change = _least_change(mass_factor(model, state), rows.jacobian, -rows.slip)
     return model.state(q=state.q, v=state.v + change)
 
 
-def _least_change(mass: np.ndarray, jacobian: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """The x of least x* M x with J x = wanted, in the least-squares sense where rows are redundant."""
-    upper = cholesky(mass)
+def _least_change(upper: np.ndarray, jacobian: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The x of least x* U* U x with J x = wanted, in the least-squares sense where rows are redundant."""
     weighted = solve_triangular(upper, jacobian.T, trans="T").T
     return solve_triangular(upper, np.linalg.lstsq(weighted, wanted, rcond=RANK_TOLERANCE)[0])
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from multiarm.constraints import Constraints, constraints
 from multiarm.dynamics import tree_forward_dynamics
-from multiarm.errors import ContradictionError, OpenLoopError, UnknownNameError
+from multiarm.errors import BadInputError, ContradictionError, OpenLoopError, UnknownNameError
 from multiarm.forces import Values
 from multiarm.load import LoadSplit, split_load
 from multiarm.model import Model
@@ -24,7 +24,7 @@ from multiarm.wrench import Wrench
 __all__ = ["ClosedChainForces", "ClosedChainSolution", "closed_solution", "forward_dynamics", "require_closed"]
 
 # How far a state may be off the constraints, metres and radians, and per second.
-POSITION_TOLERANCE = 1e-6
+POSITION_TOLERANCE = 1e-7
 VELOCITY_TOLERANCE = 1e-6
 
 
@@ -44,6 +44,12 @@ class ClosedChainSolution(Solution):
     constraints: Constraints
     answer: Answer
     actuators: dict[str, Wrench]
+
+    @cached_property
+    def balancing_forces(self) -> np.ndarray:
+        """`tau` with what the couplings add to it."""
+        coupled = self.answer.multipliers[len(self.answer.multipliers) - len(self.constraints.couplings) :]
+        return self.tau + self.constraints.coupling_rows.T @ coupled
 
     @property
     def rank(self) -> int:
@@ -81,6 +87,11 @@ class ClosedChainSolution(Solution):
         if not held:
             holding = {part.cut.child.body for part in self.constraints.cuts if part.cut.grasp is not None}
             raise UnknownNameError("body held by cut grasps", body, sorted(holding))
+        kept = [name for name, grasp in self.model.grasps.items() if grasp.body == body and name not in self.model.cuts]
+        if kept:
+            raise BadInputError(
+                f"grasp {kept[0]!r} of {body!r} is part of the tree: cut all its grasps to split its load"
+            )
         wrenches = {name: self.forces[name] for name in held}
         bases = {name: part.basis for name, part in held.items()}
         return split_load(wrenches, self.constraints.centre_of(body), split, bases, masses)
@@ -110,9 +121,7 @@ class ClosedChainForces(Mapping[str, Wrench]):
     def __getitem__(self, name: str) -> Wrench:
         if name in self._cut:
             return self._cut[name]
-        if name in self._tree:
-            return self._tree[name]
-        raise UnknownNameError("grasp or joint", name, list(self))
+        return self._tree[name]  # says why there is none
 
     def __iter__(self) -> Iterator[str]:
         return iter([*self._cut, *self._tree])
@@ -171,10 +180,8 @@ def closed_solution(problem: Problem, answer: Answer, method: str) -> ClosedChai
     for wrench in _cut_wrenches(rows, answer.multipliers).values():
         for one in (wrench, -wrench):
             acting[one.on] = (*acting.get(one.on, ()), one)
-    coupled = answer.multipliers[len(answer.multipliers) - len(rows.couplings) :]
-    tau = problem.tau + rows.coupling_rows.T @ coupled
     return ClosedChainSolution(
-        problem.model, problem.state, answer.a, tau, acting, method, rows, answer, problem.actuators
+        problem.model, problem.state, answer.a, problem.tau, acting, method, rows, answer, problem.actuators
     )
 
 
@@ -186,7 +193,7 @@ def require_closed(rows: Constraints) -> None:
         ("slipping", rows.slip, rows.names, "/s", "project", VELOCITY_TOLERANCE),
     ):
         for name, error in zip(names, np.abs(errors), strict=True):
-            if error > tolerance:
+            if not error <= tolerance:
                 gaps[name] = max(gaps.get(name, 0.0), float(error))
         if gaps:
             worst = max(gaps, key=lambda name: gaps[name])
@@ -203,4 +210,5 @@ def _require_consistent(rows: Constraints, answer: Answer) -> None:
     scale = np.abs(rows.jacobian) @ np.abs(answer.a) + np.abs(rows.bias)
     limit = 1e-6 * max(scale.max(initial=0.0), 1.0)
     if off.max(initial=0.0) > limit:
-        raise ContradictionError(dict.fromkeys(np.array(rows.names)[off > limit]), float(off.max()))
+        concerned = dict.fromkeys(name for name, error in zip(rows.names, off, strict=True) if error > limit)
+        raise ContradictionError(concerned, float(off.max()))

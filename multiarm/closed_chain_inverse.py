@@ -21,7 +21,9 @@ from multiarm.workspace import External
 
 __all__ = ["closed_chain_inverse_dynamics"]
 
-UNREACHABLE = 1e-8  # of the largest term: what may be left of the equations
+UNREACHABLE = 1e-8  # of its own largest term: what may be left of an equation
+
+Block = tuple[str, np.ndarray, np.ndarray]
 
 
 def closed_chain_inverse_dynamics(
@@ -49,40 +51,52 @@ def closed_chain_inverse_dynamics(
     Returns
     -------
     ClosedChainSolution
-        `tau` are the torques (zero at passive joints and free bodies), `a` and `forces` what they lead to.
+        `tau` are the torques (zero at passive joints and free bodies; actuators of cut joints stay idle), `a` and
+        `forces` what they lead to.
 
     Notes
     -----
     Unknowns are a, lambda and the actuated part of tau. The equations of motion, the constraints, the motion and the
     internal wrenches are linear in them; of all solutions the one of least |tau| is taken, and of those the least.
     """
+    if not isinstance(motion, Mapping):
+        raise BadInputError("motion must map bodies or frames to accelerations [omega-dot; v-dot]")
     rows = constraints(model, model.own(state))
     require_closed(rows)
     problem = make_problem(model, state, rows, None, external)
-    matrix, right = _equations(problem, motion, internal or {})
+    blocks = _equations(problem, motion, internal or {})
+    matrix, right = (np.concatenate(parts) for parts in zip(*((block[1], block[2]) for block in blocks), strict=True))
     unknowns = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
-    left = np.abs(matrix @ unknowns - right).max(initial=0.0)
-    scale = max(np.abs(right).max(initial=0.0), float((np.abs(matrix) @ np.abs(unknowns)).max(initial=0.0)), 1e-300)
-    if left > UNREACHABLE * scale:
-        raise UnreachableMotionError(left / scale, list(motion))
-    open_directions = null_space(matrix, rcond=1e-10)
     actuated = slice(model.nv + len(rows.names), None)
-    if open_directions.size:
-        choice = np.linalg.lstsq(open_directions[actuated], -unknowns[actuated], rcond=1e-10)[0]
-        unknowns = unknowns + open_directions @ choice
+    unknowns = unknowns + _least_torque_step(null_space(matrix, rcond=1e-10), unknowns, actuated)
+    _require_solved(blocks, unknowns)
     a, multipliers = unknowns[: model.nv], unknowns[model.nv : model.nv + len(rows.names)]
     tau = np.zeros(model.nv)
     tau[model.actuated] = unknowns[actuated]
-    rank = int(np.linalg.matrix_rank(rows.jacobian, rtol=1e-10)) if rows.names else 0
-    answer = Answer(a, multipliers, rank, np.ones(len(multipliers), bool))
+    rank, determinate = rows.independence()
+    answer = Answer(a, multipliers, rank, determinate)
     driven = Problem(model, state, tau, problem.external, problem.actuators, rows)
     return closed_solution(driven, answer, "inverse")
 
 
-def _equations(
-    problem: Problem, motion: Mapping[str, ArrayLike], internal: Mapping[str, ArrayLike]
-) -> tuple[np.ndarray, np.ndarray]:
-    """All that a, lambda and the actuated torques must satisfy, as one linear system."""
+def _least_torque_step(open_directions: np.ndarray, unknowns: np.ndarray, actuated: slice) -> np.ndarray:
+    """Along what the equations leave open, to the least torque; directions without torque are left alone."""
+    left, s, right = np.linalg.svd(open_directions[actuated], full_matrices=False)
+    worth = s > 1e-8  # the directions are orthonormal, so this is an absolute measure
+    return open_directions @ (right[worth].T @ (-(left[:, worth].T @ unknowns[actuated]) / s[worth]))
+
+
+def _require_solved(blocks: list[Block], unknowns: np.ndarray) -> None:
+    """Raise if any kind of equation is left, each measured by its own terms."""
+    for name, matrix, right in blocks:
+        left = np.abs(matrix @ unknowns - right).max(initial=0.0)
+        scale = max((np.abs(matrix) @ np.abs(unknowns) + np.abs(right)).max(initial=0.0), 1.0)
+        if left > UNREACHABLE * scale:
+            raise UnreachableMotionError(name, float(left))
+
+
+def _equations(problem: Problem, motion: Mapping[str, ArrayLike], internal: Mapping[str, ArrayLike]) -> list[Block]:
+    """All that a, lambda and the actuated torques must satisfy: what it is, matrix, right-hand side."""
     model, state, rows = problem.model, problem.state, problem.constraints
     nv, count = model.nv, len(rows.names)
     drive = np.eye(nv)[:, model.actuated]
@@ -96,26 +110,29 @@ def _equations(
                 out[:, start : start + part.shape[1]] = part
         return out
 
-    matrices = [block(a=mass_matrix(model, state), lam=-rows.jacobian.T, tau=-drive), block(a=rows.jacobian)]
-    rights = [-inverse_dynamics(model, state, None, problem.external), rows.bias]
+    balance = block(a=mass_matrix(model, state), lam=-rows.jacobian.T, tau=-drive)
+    blocks: list[Block] = [
+        ("the equations of motion", balance, -inverse_dynamics(model, state, None, problem.external)),
+        ("the constraints", block(a=rows.jacobian), rows.bias),
+    ]
     kin = kinematics(model, state)
     for name, value in motion.items():
         wanted = as_numbers(value, (6,), f"motion of {name!r} [omega-dot; v-dot]")
-        matrices.append(block(a=jacobian(model, state, name)))
-        rights.append(wanted - kin.bias_acceleration(name))
-    for equation, value in _internal_equations(rows, internal):
-        matrices.append(block(lam=equation))
-        rights.append(value)
-    return np.vstack(matrices), np.concatenate(rights)
+        blocks.append(
+            (f"the motion of {name!r}", block(a=jacobian(model, state, name)), wanted - kin.bias_acceleration(name))
+        )
+    for body, equation, value in _internal_equations(rows, internal):
+        blocks.append((f"the internal wrenches on {body!r}", block(lam=equation), value))
+    return blocks
 
 
-def _internal_equations(rows: Constraints, internal: Mapping[str, ArrayLike]) -> list[tuple[np.ndarray, np.ndarray]]:
+def _internal_equations(rows: Constraints, internal: Mapping[str, ArrayLike]) -> list[Block]:
     """(1 - E) N* lambda = the internal wrenches asked for, object by object."""
     grasps = {part.cut.name: part for part in rows.cuts if part.cut.grasp is not None}
     for name in internal:
         if name not in grasps:
             raise UnknownNameError("cut grasp", name, grasps)
-    equations = []
+    equations: list[Block] = []
     for body in dict.fromkeys(grasps[name].cut.child.body for name in internal):
         held = rows.grasps_of(body)
         sums = grasp_map([part.point for part in held], rows.centre_of(body))
@@ -132,5 +149,5 @@ def _internal_equations(rows: Constraints, internal: Mapping[str, ArrayLike]) ->
         spread = np.zeros((len(asked), len(rows.names)))
         for i, part in enumerate(held):
             spread[6 * i : 6 * i + 6, rows.rows_of(part.cut.name)] = part.basis.T
-        equations.append((inside @ spread, asked))
+        equations.append((body, inside @ spread, asked))
     return equations

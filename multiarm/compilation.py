@@ -35,6 +35,12 @@ def compile_mechanism(mechanism: Mechanism, cuts: str | Iterable[str], gravity: 
         name: TreeJoint(joint, q, v, tables.rows[name], tables.signs[name], _actuated(mechanism, joint))
         for name, (joint, q, v) in places.items()
     }
+    for coupling in mechanism.couplings:
+        for name in (coupling.joint, coupling.source):
+            if name not in joints:
+                raise DescriptionError(
+                    f"joint {name!r} is coupled ({coupling.joint!r} with {coupling.source!r}) and cannot be cut", [name]
+                )
     return Model(
         name=mechanism.name,
         nq=nq,

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import null_space
 from scipy.spatial.transform import RigidTransform, Rotation
 
 from multiarm.description import Coupling, Joint
@@ -120,6 +119,20 @@ class Constraints:
             rows[i, self.model.v_slice(coupling.source)] = -coupling.ratio
         return rows
 
+    @property
+    def rank_tolerance(self) -> float:
+        """Share of the largest singular value below which a row counts as redundant.
+
+        Rows that are redundant on the constraints differ by as much as the gaps are open off them.
+        """
+        return max(1e-10, 10.0 * float(np.abs(self.gap).max(initial=0.0)))
+
+    def independence(self) -> tuple[int, np.ndarray]:
+        """Rank of J, and for every row whether its multiplier has only one possible value."""
+        left, s, _ = np.linalg.svd(self.jacobian, full_matrices=False)
+        rank = int((s > self.rank_tolerance * s.max(initial=0.0)).sum())
+        return rank, whole_rows(left[:, :rank])
+
     def grasps_of(self, body: str) -> tuple[CutConstraint, ...]:
         """The cut grasps that hold `body`."""
         return tuple(part for part in self.cuts if part.cut.grasp is not None and part.cut.child.body == body)
@@ -138,8 +151,20 @@ class Constraints:
         return float(self.state.q[self.model.q_slice(joint)][0])
 
 
+def whole_rows(left: np.ndarray) -> np.ndarray:
+    """Which unit vectors lie in the span of orthonormal columns: no combination of redundant rows contains them."""
+    return np.abs(1.0 - np.einsum("ij,ij->i", left, left)) < 1e-8
+
+
 def constraints(model: Model, state: State) -> Constraints:
     """Every constraint of `model` at `state`."""
+    heavy = [cut.name for cut in model.cuts.values() if cut.joint is not None and cut.joint.armature > 0.0]
+    if heavy:
+        raise DescriptionError(
+            f"joint {heavy[0]!r} has armature and is cut, where a rotor cannot be accounted for: cut another of its "
+            f"loop (cuts=[...])",
+            heavy,
+        )
     kin = kinematics(model, state)
     cuts = tuple(_cut_constraint(kin, cut) for cut in model.cuts.values())
     return Constraints(model, state, cuts, model.couplings)
@@ -171,23 +196,27 @@ def _cut_constraint(kin: Kinematics, cut: CutJoint) -> CutConstraint:
     bias = -basis @ (child_bias - parent_bias - passing - turning)
 
     position = _complement(free if joint.kind != "soft_finger" else free_directions_of_ball(far))
-    gap = position @ _opening(joint, near, far)
+    normal = position[0, :3] if len(position) else np.zeros(3)
+    gap = position @ _opening(joint, near, far, normal)
     jacobian = basis @ relative
     return CutConstraint(cut, basis, jacobian, bias, gap, position @ relative, basis @ motion.velocity, np.array(point))
 
 
 def _complement(free: np.ndarray) -> np.ndarray:
     """Orthonormal rows that span what is orthogonal to the columns of `free`; angular and linear rows kept apart."""
-    if not free.size:
-        return np.eye(6)
     angular, linear = free[:, ~free[3:].any(axis=0)][:3], free[:, ~free[:3].any(axis=0)][3:]
     if angular.shape[1] + linear.shape[1] < free.shape[1]:  # a screw ties the two
-        return null_space(free.T).T
-    rows = [null_space(block.T).T if block.size else np.eye(3) for block in (angular, linear)]
+        return _across(free)
+    rows = [_across(angular), _across(linear)]
     basis = np.zeros((len(rows[0]) + len(rows[1]), 6))
     basis[: len(rows[0]), :3] = rows[0]
     basis[len(rows[0]) :, 3:] = rows[1]
     return basis
+
+
+def _across(columns: np.ndarray) -> np.ndarray:
+    """As many orthonormal rows orthogonal to the columns as there are dimensions left, even if columns coincide."""
+    return np.linalg.svd(columns)[0][:, columns.shape[1] :].T
 
 
 def free_directions_of_ball(frame: RigidTransform) -> np.ndarray:
@@ -212,11 +241,11 @@ def _point_bias(kin: Kinematics, body: str, point: np.ndarray) -> np.ndarray:
     return bias + np.concatenate([np.zeros(3), np.cross(bias[:3], arm) + np.cross(omega, np.cross(omega, arm))])
 
 
-def _opening(joint: Joint, near: RigidTransform, far: RigidTransform) -> np.ndarray:
+def _opening(joint: Joint, near: RigidTransform, far: RigidTransform, normal: np.ndarray) -> np.ndarray:
     """How far the child-side frame is from where the joint lets it be: [rotation; translation], world axes.
 
-    Only its components along the constrained directions mean something. Rotations are measured by their full angle, so
-    that a half turn is the worst gap and not a second solution.
+    Only its components along the constrained directions mean something (`normal` is the first of them). Rotations are
+    measured by their full angle, so that a half turn is the worst gap and not a second solution.
     """
     translation = far.translation - near.translation
     match joint.kind:
@@ -225,6 +254,10 @@ def _opening(joint: Joint, near: RigidTransform, far: RigidTransform) -> np.ndar
         case "universal":
             first, second = near.rotation.apply(joint.axis), far.rotation.apply(joint.axis2)
             across = np.cross(first, second)
+            if (
+                np.linalg.norm(across) < 1e-12
+            ):  # the axes coincide: open about the normal that stands for the constraint
+                across = normal
             wanted, found = (np.arccos(np.clip(x, -1, 1)) for x in (joint.axis @ joint.axis2, first @ second))
             rotation = (found - wanted) * across / np.linalg.norm(across)
         case _:

@@ -99,7 +99,7 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Grasp:
-    """A grasp of `body` at the frame `at` on it by the frame `tip`; `at` None takes the relative pose at assembly."""
+    """A grasp of `body` at the frame `at` on it by the frame `tip`; `at` None is not known yet."""
 
     name: str
     tip: str

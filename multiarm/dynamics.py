@@ -156,6 +156,16 @@ def mass_matrix(model: Model, q: ArrayLike | State, method: str = "composite") -
     return out
 
 
+def mass_factor(model: Model, q: ArrayLike | State) -> np.ndarray:
+    """Upper triangular U with M = U* U; `SingularInertiaError` by name where there is none."""
+    mass = mass_matrix(model, q)
+    try:
+        return np.linalg.cholesky(mass).T
+    except np.linalg.LinAlgError:
+        _articulated(model, q)
+        raise
+
+
 def _articulated(model: Model, q: ArrayLike | State) -> Workspace:
     workspace = Workspace(model)
     workspace.check(articulate(workspace.tree, workspace.link, np.array(model.configuration(q)), np.zeros(model.nv)))

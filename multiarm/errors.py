@@ -74,14 +74,13 @@ class ContradictionError(MultiArmError, ArithmeticError):
 
 
 class UnreachableMotionError(MultiArmError, ArithmeticError):
-    """No torques of the actuated joints give the motion asked for; ``residual`` is the share that is left of it."""
+    """No torques of the actuated joints do what was asked; ``unmet`` says which part, ``residual`` by how much."""
 
-    def __init__(self, residual: float, names: Iterable[str]) -> None:
-        self.residual, self.names = residual, tuple(names)
-        bodies = ", ".join(repr(name) for name in self.names)
+    def __init__(self, unmet: str, residual: float) -> None:
+        self.unmet, self.residual = unmet, residual
         super().__init__(
-            f"the actuated joints cannot give {bodies} that motion with these constraints and internal forces "
-            f"({residual:.2g} of the equations is left)"
+            f"the actuated joints cannot do all of this at once: {unmet} stay off by {residual:.3g}; ask for less, or "
+            f"let fewer joints be passive"
         )
 
 

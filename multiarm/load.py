@@ -43,6 +43,10 @@ class LoadSplit:
                 raise UnknownNameError("grasp", name, self.internal)
         first, second = self.internal[one], self.internal[other]
         line = second.point - first.point
+        if not np.linalg.norm(line) > 0.0:
+            raise BadInputError(
+                f"grasps {one!r} and {other!r} are at the same point: there is no line to squeeze along"
+            )
         return float((first.force - second.force) @ line / (2 * np.linalg.norm(line)))
 
 
@@ -116,6 +120,8 @@ def split_load(
         if split == "virtual_mass":
             if masses is None or set(masses) != set(names):
                 raise BadInputError(f"the virtual_mass split needs masses= (mass, inertia) for each of {names}")
+            if not all(np.shape(masses[name]) == (2,) and min(masses[name]) > 0.0 for name in names):
+                raise BadInputError("virtual masses are pairs (mass [kg], moment of inertia [kg m^2]), both positive")
             weights = np.concatenate([np.repeat((masses[name][1], masses[name][0]), 3) for name in names])
         external = external_projector(sums, spans, weights) @ h
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multiarm.closed_chain import require_closed
 from multiarm.constraints import constraints
 from multiarm.model import Model
 from multiarm.state import State
 
 __all__ = ["Mobility", "mobility"]
-
-RANK_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,8 @@ class Mobility:
     singular_values : array
         Of the constraint Jacobian, largest first (radians and metres alike, a length of 1 m).
     conditioning : float
-        Smallest independent singular value over the largest: 1 is far from a singularity, 0 on one.
+        Smallest singular value of the independent rows over the largest; small near a singularity. On one, `rank` drops
+        and the value that vanished is no longer counted.
     """
 
     kutzbach: int
@@ -57,13 +57,14 @@ def mobility(model: Model, state: State) -> Mobility:
     3
     """
     rows = constraints(model, state)
+    require_closed(rows)
     values = np.linalg.svd(rows.jacobian, compute_uv=False)
     positions = np.linalg.svd(rows.gap_jacobian, compute_uv=False)
-    rank, holonomic = _rank(values), _rank(positions)
+    rank, holonomic = _rank(values, rows.rank_tolerance), _rank(positions, rows.rank_tolerance)
     count = len(rows.jacobian)
     conditioning = float(values[rank - 1] / values[0]) if rank else 1.0
     return Mobility(model.nv - count, model.nv - rank, model.nv - holonomic, count, rank, values, conditioning)
 
 
-def _rank(values: np.ndarray) -> int:
-    return int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
+def _rank(values: np.ndarray, tolerance: float) -> int:
+    return int((values > tolerance * values.max(initial=0.0)).sum())

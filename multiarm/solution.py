@@ -126,6 +126,11 @@ class Solution(np.lib.mixins.NDArrayOperatorsMixin):
         """Forces by name, on the child by the parent; with the loops open those through the tree joints."""
         return self.tree_forces
 
+    @property
+    def balancing_forces(self) -> np.ndarray:
+        """What M a + C is to equal."""
+        return self.tau
+
     @cached_property
     def residual(self) -> float:
         """|M a + C - tau| relative to |M| |a| + |C| + |tau|, largest entries; O(N^2), on request only."""
@@ -133,6 +138,6 @@ class Solution(np.lib.mixins.NDArrayOperatorsMixin):
         mass = np.empty((self.model.nv, self.model.nv))
         workspace = Workspace(self.model)
         mass_matrix(workspace.tree, workspace.link, np.array(self.state.q), np.zeros(self.model.nv), mass)
-        scale = np.abs(mass) @ np.abs(self.a) + np.abs(rest) + np.abs(self.tau)
-        off = np.abs(mass @ self.a + rest - self.tau)
+        scale = np.abs(mass) @ np.abs(self.a) + np.abs(rest) + np.abs(self.balancing_forces)
+        off = np.abs(mass @ self.a + rest - self.balancing_forces)
         return float(off.max(initial=0.0) / max(scale.max(initial=0.0), np.finfo(float).tiny))

@@ -109,8 +109,11 @@ def load_urdf(
     tips = _tips(tip, names, {joint.parent for joint in branch})
     bodies = tuple(_body(file, links[name]) for name in names)
     joints = tuple(_joint(file, joint, document.armatures.get(joint.name, 0.0)) for joint in branch)
-    ends = {name: name for name in names} | {joint.name: joint.child for joint in branch}
-    joints += tuple(_loop_joint(ends, *loop) for loop in loops)
+    ends = {joint.name: joint.child for joint in branch} | {name: name for name in names}
+    for loop in loops:
+        if isinstance(loop, str) or len(loop) != 3 or not all(isinstance(part, str) for part in loop):
+            raise BadInputError(f"loops: expected triples (link, link, 'weld' | 'ball' | 'hinge'), not {loop!r}")
+        joints += (_loop_joint(ends, *loop),)
     couplings = tuple(_couplings(file, root, branch))
     unphysical = unphysical_notes(str(path), bodies)
     for note in unphysical:

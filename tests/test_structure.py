@@ -19,8 +19,8 @@ STAGES = (
     {"state", "mechanism", "model", "display", "compilation"},
     {"workspace", "kernels"},
     {"operators", "solution", "kinematics", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
-    {"manifold", "load", "constraints", "mobility", "solvers"},
-    {"closed_chain", "closed_chain_inverse", "assembly"},
+    {"manifold", "load", "constraints", "solvers"},
+    {"closed_chain", "closed_chain_inverse", "assembly", "mobility"},
 )
 
 

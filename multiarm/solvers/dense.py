@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
-from multiarm.dynamics import inverse_dynamics, mass_matrix
+from multiarm.constraints import whole_rows
+from multiarm.dynamics import inverse_dynamics, mass_factor
 from multiarm.solvers.problem import Answer, Problem
 
 __all__ = ["solve_dense"]
-
-# A singular value of J M^-1/2 below this share of the largest is a redundant row, not a weak one.
-RANK_TOLERANCE = 1e-10
 
 
 def solve_dense(problem: Problem) -> Answer:
@@ -23,15 +21,13 @@ def solve_dense(problem: Problem) -> Answer:
     """
     model, rows = problem.model, problem.constraints
     forces = problem.tau - inverse_dynamics(model, problem.state, None, problem.external)
-    upper = cholesky(mass_matrix(model, problem.state))
+    upper = mass_factor(model, problem.state)
     free = solve_triangular(upper, forces, trans="T")
     weighted = solve_triangular(upper, rows.jacobian.T, trans="T").T
     left, s, right = np.linalg.svd(weighted, full_matrices=False)
-    rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
+    rank = int((s > rows.rank_tolerance * s.max(initial=0.0)).sum())
     left, s, right = left[:, :rank], s[:rank], right[:rank]
     along = left.T @ rows.bias / s
     scaled = free + right.T @ (along - right @ free)
     multipliers = left @ ((along - right @ free) / s)
-    # a multiplier is determinate if no combination of redundant rows contains it: its row of the projector is whole
-    determinate = np.abs(1.0 - np.einsum("ij,ij->i", left, left)) < 1e-8
-    return Answer(solve_triangular(upper, scaled), multipliers, rank, determinate)
+    return Answer(solve_triangular(upper, scaled), multipliers, rank, whole_rows(left))
