@@ -156,7 +156,7 @@ def forward_dynamics(
     external : mapping, optional
         Wrenches on bodies: name -> [torque; force] at the body's origin, world axes, or a `Wrench`.
     solver : str
-        "dense", the KKT system.
+        "rccfd1", "rccfd2", "rccfd3" (JPL 88-11-II, by the factors of the mass matrix) or "dense" (the KKT system).
 
     Returns
     -------

@@ -61,6 +61,7 @@ class Operators:
 
     def __init__(self, model: Model, q: ArrayLike | State) -> None:
         workspace = Workspace(model)
+        workspace.locate(model.configuration(q), np.zeros(model.nv))
         workspace.check(
             articulate(workspace.tree, workspace.link, np.array(model.configuration(q)), np.zeros(model.nv))
         )
@@ -241,15 +242,24 @@ class Operators:
     def B(self, *frames: str) -> LinearOperator:
         """Forces at frames to forces on their links (3.7); J = B* phi* H*."""
         rows = frame_rows(self.model, list(frames))
-        matrix = np.zeros((6 * self._n, 6 * len(rows)))
-        for i, (k, *point) in enumerate(rows):
-            if k == 0:
-                continue
-            start = 6 * (self._n - int(k))
-            block = np.eye(6)
-            block[:3, 3:] = _skew((self._workspace.rotation(int(k)) @ point)[None])[0]
-            matrix[start : start + 6, 6 * i : 6 * i + 6] = block
+        offsets = [self._workspace.rotation(int(k)) @ point for k, *point in rows]
+        blocks = [self._on_link(int(k), offset) for (k, *_), offset in zip(rows, offsets, strict=True)]
+        matrix = np.hstack([np.zeros((6 * self._n, 0)), *blocks])
         return _operator(matrix.shape, lambda x: matrix @ x, lambda x: matrix.T @ x)
+
+    def at_point(self, body: str, point: np.ndarray) -> np.ndarray:
+        """Column blocks of B for the point of `body` that is at `point` in the world now, 6n x 6."""
+        k = self.model.placement(body).link
+        return self._on_link(k, point - self._workspace.origin(k))
+
+    def _on_link(self, k: int, offset: np.ndarray) -> np.ndarray:
+        """phi(link, point) in the place of link k, offset from its origin in world axes; nothing for the world."""
+        matrix = np.zeros((6 * self._n, 6))
+        if k > 0:
+            start = 6 * (self._n - k)
+            matrix[start : start + 6] = np.eye(6)
+            matrix[start : start + 3, 3:] = _skew(offset[None])[0]
+        return matrix
 
     # ------------------------------------------------------------------ compositions and their numbers
 
@@ -268,6 +278,13 @@ class Operators:
     def articulated_inertias(self) -> np.ndarray:
         """P(k), n x 6 x 6, tips first."""
         return self._workspace.symmetric(at.ARTICULATED)[:0:-1]
+
+    @cached_property
+    def innovation_covariances(self) -> np.ndarray:
+        """D(k) in model order."""
+        ordered = np.empty(self._n)
+        ordered[self._joint] = self._d
+        return ordered
 
     @cached_property
     def link_inertias(self) -> np.ndarray:

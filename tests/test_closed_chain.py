@@ -13,6 +13,7 @@ import multiarm as ma
 from multiarm.constraints import constraints
 from multiarm.joints import JOINT_KINDS
 from multiarm.manifold import advance
+from multiarm.solvers import SOLVERS
 
 PANDAS = json.loads((Path(__file__).parent / "data" / "two_pandas.json").read_text())
 
@@ -35,11 +36,12 @@ def panda_state(model, i):
     return model.state(q=np.concatenate([q[:14], box]), v=np.concatenate([v[:14], twist]))
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("i", range(3))
-def test_two_pandas_hold_a_box_as_pinocchio_says(i):
+def test_two_pandas_hold_a_box_as_pinocchio_says(i, solver):
     model = two_pandas()
     state = panda_state(model, i)
-    solution = ma.forward_dynamics(model, state, np.array(PANDAS["tau"][i][:14] + [0.0] * 6))
+    solution = ma.forward_dynamics(model, state, np.array(PANDAS["tau"][i][:14] + [0.0] * 6), solver=solver)
     qdd = np.array(PANDAS["qdd"][i])
     assert_allclose(solution.a[:14], qdd[:14], atol=1e-10 * np.abs(qdd).max())
     linear_angular = np.array(PANDAS["box_twist_acc_world"][i])
@@ -127,12 +129,13 @@ def moving_four_bar(cuts):
     return model, ma.project(model, model.state(q=guess, v=rates))
 
 
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("cut", ["a", "b", "c", "d"])
-def test_a_four_bar_moves_alike_whichever_joint_is_cut(cut):
+def test_a_four_bar_moves_alike_whichever_joint_is_cut(cut, solver):
     reference, state = moving_four_bar(["c"])
     expected = ma.forward_dynamics(reference, state, {"a": 3.0})
     model, same = moving_four_bar([cut])
-    solution = ma.forward_dynamics(model, same, {"a": 3.0})
+    solution = ma.forward_dynamics(model, same, {"a": 3.0}, solver=solver)
     for body in ("crank", "rod", "rocker"):
         assert_allclose(solution.acceleration(body), expected.acceleration(body), atol=1e-9)
     assert solution.rank == model.nv - 1
@@ -219,13 +222,14 @@ def test_the_object_obeys_newton_and_euler_with_the_reported_forces(kind):
         assert_allclose(moment[:2], 0.0, atol=1e-9)
 
 
-def test_a_mimic_joint_follows_its_source():
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_mimic_joint_follows_its_source(solver):
     m = ma.Mechanism()
     m.add_arm("arm", ma.robots.planar(3))
     m.couple("arm/joint3", "arm/joint2", ratio=-0.5, offset=0.2)
     model = m.compile(gravity=(0, -9.81, 0))
     state = ma.assemble(model, {"arm": [0.3, 0.4, 0.5]}, v={"arm": [1.0, 2.0, 0.0]})
-    solution = ma.forward_dynamics(model, state, {"arm": [1.0, 2.0, 3.0]})
+    solution = ma.forward_dynamics(model, state, {"arm": [1.0, 2.0, 3.0]}, solver=solver)
     assert state.q[2] == pytest.approx(-0.5 * state.q[1] + 0.2, abs=1e-12)
     assert solution.a[2] == pytest.approx(-0.5 * solution.a[1], rel=1e-12)
     assert solution.residual < 1e-13

@@ -135,3 +135,23 @@ def test_momentum_of_a_free_flying_team_changes_by_gravity_alone(seed, arms, joi
     weight = flying.model.mass * flying.model.gravity
     size = max(np.abs(solution.forces[name].array).max() for name in flying.model.cuts)
     assert_allclose(total, [0, 0, 0, *weight], rtol=0, atol=1e-8 * max(size, 1.0))
+
+
+@settings(settings.get_profile("closed"), max_examples=40)
+@given(descriptions)
+def test_all_solvers_agree_on_accelerations_forces_and_rank(description):
+    drawn = team(**description)
+    dense = ma.forward_dynamics(drawn.model, drawn.state, drawn.tau, solver="dense")
+    for solver in ("rccfd1", "rccfd2", "rccfd3"):
+        other = ma.forward_dynamics(drawn.model, drawn.state, drawn.tau, solver=solver)
+        assert other.residual < 1e-12
+        assert other.constraint_residual < 1e-11
+        assert (other.rank, other.determinate) == (dense.rank, dense.determinate)
+        free = np.abs(ma.tree_forward_dynamics(drawn.model, drawn.state, drawn.tau).a).max()
+        conditioning = ma.mobility(drawn.model, drawn.state).conditioning
+        if conditioning > 1e-3:
+            assert_allclose(other.a, dense.a, rtol=0, atol=1e-9 * max(np.abs(dense.a).max(), free))
+            for name in drawn.model.cuts:
+                wrench = dense.forces[name].array
+                size = max(np.abs(dense.answer.multipliers).max(), 1e-12)
+                assert_allclose(other.forces[name].array, wrench, rtol=0, atol=1e-8 * size)

@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 from multiarm.solvers.dense import solve_dense
 from multiarm.solvers.problem import Answer, Problem
+from multiarm.solvers.rccfd1 import solve_rccfd1
+from multiarm.solvers.rccfd2 import solve_rccfd2
+from multiarm.solvers.rccfd3 import solve_rccfd3
 
 __all__ = ["SOLVERS", "Answer", "Problem"]
 
-SOLVERS: dict[str, Callable[[Problem], Answer]] = {"dense": solve_dense}
+SOLVERS: dict[str, Callable[[Problem], Answer]] = {
+    "rccfd1": solve_rccfd1,
+    "rccfd2": solve_rccfd2,
+    "rccfd3": solve_rccfd3,
+    "dense": solve_dense,
+}
