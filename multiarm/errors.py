@@ -51,7 +51,8 @@ class SingularInertiaError(MultiArmError, ArithmeticError):
     def __init__(self, body: str, joint: str, value: float) -> None:
         super().__init__(
             f"the articulated inertia D of body {body!r} at joint {joint!r} is {value:.3g}, not positive "
-            f"beyond rounding: give the body mass and inertia, or the joint armature"
+            f"beyond rounding: give the body mass and inertia, or the joint armature (or the masses and lengths it "
+            f"carries differ by more than double precision can tell apart)"
         )
         self.body, self.joint, self.value = body, joint, value
 

@@ -70,11 +70,16 @@ def assert_close(found: np.ndarray, expected: np.ndarray, tolerance: float) -> N
 # ---------------------------------------------------------------------- equations of motion
 
 
+@pytest.mark.parametrize("torques", ["in proportion", "alike"])
 @pytest.mark.parametrize("scales", [ORDINARY, EXTREME], ids=["ordinary", "extreme"])
-def test_forward_dynamics_satisfies_the_equations_of_motion(scales):
+def test_forward_dynamics_satisfies_the_equations_of_motion(scales, torques):
+    """Whether every joint has a torque that suits its inertia, or crane and gram are given the same 10 N m."""
+
     @thorough
     @given(case=cases(scales=scales))
     def law(case):
+        if torques == "alike":
+            case = replace(case, tau=10.0 * case.rng.normal(size=case.model.nv))
         mass, bias = equations(case)
         event("cond(M) > 1e6" if condition(mass) > WELL_CONDITIONED else "cond(M) <= 1e6")
         for method, a in accelerations(case, bias).items():
