@@ -100,7 +100,7 @@ def _forward_axes(joint: Joint) -> tuple[Axis, ...]:
         case "screw":
             return (Axis(layout.SCREW, axis, 0, 0, joint.pitch),)
         case "cylindrical":
-            return (Axis(layout.REVOLUTE, axis, 0, 0), Axis(layout.PRISMATIC, axis, 1, 1))
+            return (Axis(layout.PRISMATIC, axis, 1, 1), Axis(layout.REVOLUTE, axis, 0, 0))
         case "universal":
             second: tuple[float, float, float] = tuple(np.asarray(joint.axis2, float).tolist())
             return (Axis(layout.REVOLUTE, axis, 0, 0), Axis(layout.REVOLUTE, second, 1, 1))
@@ -168,7 +168,9 @@ def axes_of(joint: Joint, sign: int = 1) -> tuple[Axis, ...]:
     axes = _forward_axes(joint)
     if sign > 0:
         return axes
-    backwards = tuple(axis.reversed() for axis in reversed(axes))
+    # turn and slide about one line commute: the turn stays last, at the body, where its inertia loses no digits
+    order = axes if joint.kind == "cylindrical" else reversed(axes)
+    backwards = tuple(axis.reversed() for axis in order)
     # of a ball's three axes the first one met turns the frame
     kinds = [axis.kind for axis in axes if axis.kind in (layout.BALL, layout.BALL_NEXT)]
     balls = iter(kinds)
