@@ -143,7 +143,7 @@ def _cut_wrenches(rows: Constraints, multipliers: np.ndarray) -> dict[str, Wrenc
 
 
 def forward_dynamics(
-    model: Model, state: State, tau: Values = None, external: External | None = None, solver: str = "dense"
+    model: Model, state: State, tau: Values = None, external: External | None = None, solver: str = "structured"
 ) -> ClosedChainSolution:
     """Accelerations and forces with every cut joint, grasp and coupling imposed as a hard constraint.
 

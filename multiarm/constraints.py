@@ -1,12 +1,11 @@
 """What cut joints, grasps and couplings demand of the tree: rows of a Jacobian, their bias, and the gaps.
 
-Everything about a cut follows from the motions S that its joint leaves free (`joints.free_directions`). With N an
-orthonormal basis of their complement (metres and radians alike, a length of 1 m), V the motion of the child relative to
-the parent at the child-side frame, and u its rates along S:
+With N the rows that a cut constrains (`cut_rows`), A the accelerations of its two bodies at the child-side frame, and V
+the motion of the child relative to the parent there:
 
     velocity       N V = 0
-    acceleration   N (V-dot - S-dot u) = 0
-    force          N* lambda on the child at that frame, by the parent; it does no work on any S u.
+    acceleration   N (A_child - A_parent) = N [0; omega_parent x v] - N-dot V
+    force          N* lambda on the child at that frame, by the parent; it does no work on what the joint leaves free.
 """
 
 from __future__ import annotations
@@ -19,17 +18,15 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 from multiarm.description import Coupling, Joint
 from multiarm.errors import DescriptionError
-from multiarm.joints import free_directions
 from multiarm.kinematics import Kinematics, kinematics
+from multiarm.loop_tables import LoopTables, loop_tables
 from multiarm.model import CutJoint, Model, grasp_as_joint
 from multiarm.state import State
 from multiarm.sweeps.kinematics import jacobian as jacobian_kernel
+from multiarm.sweeps.loops import settle_cuts
 from multiarm.workspace import Workspace
 
 __all__ = ["Constraints", "CutConstraint", "constraints"]
-
-# joints whose columns of S are fixed in the child, all others being fixed in the parent
-CHILD_FIXED = {"spherical": (0, 1, 2), "soft_finger": (0, 1), "universal": (1,)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,64 +162,34 @@ def constraints(model: Model, state: State) -> Constraints:
             f"loop (cuts=[...])",
             heavy,
         )
+    for cut in model.cuts.values():
+        if cut.grasp is not None and cut.grasp.at is None:
+            raise DescriptionError(
+                f"grasp {cut.name!r} has no at=, so nobody knows where on {cut.child.body!r} it holds", [cut.name]
+            )
     kin = kinematics(model, state)
-    cuts = tuple(_cut_constraint(kin, cut) for cut in model.cuts.values())
+    tables = loop_tables(model).copy()
+    settle_cuts(kin.workspace.tree, kin.workspace.link, tables.loop, tables.cut)
+    cuts = tuple(_cut_constraint(kin, cut, tables) for cut in model.cuts.values())
     return Constraints(model, state, cuts, model.couplings)
 
 
-def _cut_constraint(kin: Kinematics, cut: CutJoint) -> CutConstraint:
-    if cut.grasp is not None and cut.grasp.at is None:
-        raise DescriptionError(
-            f"grasp {cut.name!r} has no at=, so nobody knows where on {cut.child.body!r} it holds", [cut.name]
-        )
+def _cut_constraint(kin: Kinematics, cut: CutJoint, tables: LoopTables) -> CutConstraint:
     workspace = kin.workspace
     joint = cut.joint or grasp_as_joint(cut)
     motion = kin.joint(cut.name)
     near, far, point = motion.parent_frame, motion.child_frame, motion.child_frame.translation
-    free = motion.directions
-    basis = _complement(free)
+    basis = tables.normals(cut.name)
     relative = _point_jacobian(workspace, cut.child.body, point) - _point_jacobian(workspace, cut.parent.body, point)
-
-    parent_omega, child_omega = kin.velocity(cut.parent.body)[:3], kin.velocity(cut.child.body)[:3]
-    rates = np.linalg.lstsq(free, motion.velocity, rcond=None)[0] if free.size else np.zeros(free.shape[1])
-    turning = np.zeros(6)
-    for i, rate in enumerate(rates):
-        omega = child_omega if i in CHILD_FIXED.get(joint.kind, ()) else parent_omega
-        turning += rate * np.concatenate([np.cross(omega, free[:3, i]), np.cross(omega, free[3:, i])])
-    # the parent's point that the child-side frame passes moves on with it
-    passing = np.concatenate([np.zeros(3), np.cross(parent_omega, motion.velocity[3:])])
     child_bias = _point_bias(kin, cut.child.body, point)
     parent_bias = _point_bias(kin, cut.parent.body, point)
-    bias = -basis @ (child_bias - parent_bias - passing - turning)
-
-    position = _complement(free if joint.kind != "soft_finger" else free_directions_of_ball(far))
+    bias = tables.goal(cut.name) - basis @ (child_bias - parent_bias)
+    # a soft finger resists spinning but has no angle to return to
+    position = basis if joint.kind != "soft_finger" else basis[~basis[:, :3].any(axis=1)]
     normal = position[0, :3] if len(position) else np.zeros(3)
     gap = position @ _opening(joint, near, far, normal)
     jacobian = basis @ relative
     return CutConstraint(cut, basis, jacobian, bias, gap, position @ relative, basis @ motion.velocity, np.array(point))
-
-
-def _complement(free: np.ndarray) -> np.ndarray:
-    """Orthonormal rows that span what is orthogonal to the columns of `free`; angular and linear rows kept apart."""
-    angular, linear = free[:, ~free[3:].any(axis=0)][:3], free[:, ~free[:3].any(axis=0)][3:]
-    if angular.shape[1] + linear.shape[1] < free.shape[1]:  # a screw ties the two
-        return _across(free)
-    rows = [_across(angular), _across(linear)]
-    basis = np.zeros((len(rows[0]) + len(rows[1]), 6))
-    basis[: len(rows[0]), :3] = rows[0]
-    basis[len(rows[0]) :, 3:] = rows[1]
-    return basis
-
-
-def _across(columns: np.ndarray) -> np.ndarray:
-    """As many orthonormal rows orthogonal to the columns as there are dimensions left, even if columns coincide."""
-    return np.linalg.svd(columns)[0][:, columns.shape[1] :].T
-
-
-def free_directions_of_ball(frame: RigidTransform) -> np.ndarray:
-    """All rotations: what a soft finger leaves free in position."""
-    axes = frame.rotation.as_matrix()
-    return free_directions(Joint("", "spherical", "", ""), axes, axes)
 
 
 def _point_jacobian(workspace: Workspace, body: str, point: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ STAGES = (
     {"sweeps"},
     {"joints", "checks", "arms", "robots", "urdf_document", "urdf"},
     {"state", "mechanism", "model", "display", "compilation"},
-    {"workspace", "kernels"},
+    {"workspace", "kernels", "cut_rows", "loop_tables"},
     {"operators", "solution", "kinematics", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
     {"manifold", "load", "constraints", "solvers"},
     {"closed_chain", "closed_chain_inverse", "assembly", "mobility"},

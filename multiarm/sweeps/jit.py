@@ -27,7 +27,7 @@ from numba import njit
 from numba.core import caching
 from numba.core.errors import TypingError
 
-__all__ = ["cache_folder", "kernel", "source_digest", "value"]
+__all__ = ["cache_folder", "kernel", "source_digest", "step", "value"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -155,7 +155,7 @@ def _require_plain_arrays(function: Callable[..., Any], args: tuple[Any, ...]) -
     for name, x in zip(signature(function).parameters, args, strict=False):
         if isinstance(x, bool | int | float | tuple):
             continue
-        types = {"tree": (np.int64,), "prescribed": (np.bool_,)}.get(name, (np.float64,))
+        types = {"tree": (np.int64,), "loop": (np.int64,), "prescribed": (np.bool_,)}.get(name, (np.float64,))
         if not isinstance(x, np.ndarray) or x.dtype not in types or not x.flags.c_contiguous:
             found = f"{x.dtype} with strides {x.strides}" if isinstance(x, np.ndarray) else type(x).__name__
             raise TypeError(
@@ -166,3 +166,8 @@ def _require_plain_arrays(function: Callable[..., Any], args: tuple[Any, ...]) -
 def value(function: Function) -> Function:
     """Compile a small function on values into whatever kernel calls it."""
     return njit(forceinline=True, **OPTIONS)(function)
+
+
+def step(function: Function) -> Function:
+    """Compile a function on tables that kernels share; not inlined by force, for it is long and called seldom."""
+    return njit(**OPTIONS)(function)
