@@ -1,7 +1,7 @@
 """The rows that a cut joint or grasp constrains, each fixed in the world, on one of its bodies, or across two axes.
 
-With S the motions that the joint leaves free (`joints.free_directions`), the rows of N are an orthonormal basis of their
-complement (metres and radians alike, a length of 1 m): N V = 0, and N* lambda on the child does no work on any S u.
+With S the motions that the joint leaves free (`joints.free_directions`), the rows of N are an orthonormal basis of
+their complement (metres and radians alike, a length of 1 m): N V = 0, and N* lambda on the child does no work on S u.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def cut_rows(joint: Joint) -> tuple[CutRow, ...]:
     turning = free[:3, free[:3].any(axis=0)]
     sliding = free[3:, free[3:].any(axis=0)]
     if joint.kind == "universal":
-        angular = (CutRow(lo.ACROSS, np.concatenate([joint.axis, joint.axis2])),)
+        angular: tuple[CutRow, ...] = (CutRow(lo.ACROSS, np.concatenate([joint.axis, joint.axis2])),)
     else:
         on = lo.ON_CHILD if joint.kind == "soft_finger" else lo.ON_PARENT
         angular = _half(turning, on, 0)

@@ -1,4 +1,4 @@
-"""From a model to the tables of `sweeps.loop_layout`: which cuts share an axis, which bodies are hubs, in what order."""
+"""From a model to the tables of `sweeps.loop_layout`: which cuts share an axis, which bodies are hubs, which order."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class _Layout:
         self.model = model
         self.tree = model.tree
         self.hub_bodies = {place.links[-1]: place for place in model.joints.values() if _is_hub(model, place)}
-        self.cuts = [*self._joints(), *self._couplings()]
+        self.cuts = self._all_cuts()
         self.clusters = self._clusters()
 
     def _way(self, link: int) -> tuple[list[int], int]:
@@ -101,27 +101,27 @@ class _Layout:
             link = int(self.tree[link, at.PARENT])
         return axes, link if link > 0 else -1
 
-    def _joints(self) -> list[_Cut]:
-        found, first_row = [], 0
+    def _all_cuts(self) -> list[_Cut]:
+        """Cut joints in the order of the model, then couplings, as their rows stand."""
+        found: list[_Cut] = []
+        first_row = 0
         for cut in self.model.cuts.values():
-            ends = [self.model.placement(frame.body).link for frame in (cut.parent, cut.child)]
-            ways = [self._way(link) for link in ends]
-            axes = frozenset(ways[0][0]) | frozenset(ways[1][0])
-            hubs = (ways[0][1], ways[1][1])
-            found.append(_Cut(cut.name, lo.JOINT, ends[0], ends[1], cut.rows, first_row, axes, hubs, joint=cut))
+            parent, child = (self.model.placement(frame.body).link for frame in (cut.parent, cut.child))
+            found.append(self._cut(cut.name, lo.JOINT, parent, child, cut.rows, first_row, cut))
             first_row += cut.rows
-        return found
-
-    def _couplings(self) -> list[_Cut]:
-        found, first_row = [], sum(cut.rows for cut in self.model.cuts.values())
         for coupling in self.model.couplings:
-            ends = [self.model.joints[name].links[0] for name in (coupling.source, coupling.joint)]
-            ways = [self._way(link) for link in ends]
-            axes = frozenset(ways[0][0]) | frozenset(ways[1][0])
-            hubs = (ways[0][1], ways[1][1])
-            found.append(_Cut(coupling.joint, lo.COUPLING, *ends, 1, first_row, axes, hubs, ratio=coupling.ratio))
+            source, driven = (self.model.joints[name].links[0] for name in (coupling.source, coupling.joint))
+            found.append(self._cut(coupling.joint, lo.COUPLING, source, driven, 1, first_row, ratio=coupling.ratio))
             first_row += 1
         return found
+
+    def _cut(
+        self, name: str, kind: int, parent: int, child: int, rows: int, first_row: int,
+        joint: CutJoint | None = None, ratio: float = 0.0,
+    ) -> _Cut:  # fmt: skip
+        (near, near_hub), (far, far_hub) = self._way(parent), self._way(child)
+        axes = frozenset(near) | frozenset(far)
+        return _Cut(name, kind, parent, child, rows, first_row, axes, (near_hub, far_hub), joint, ratio)
 
     def _clusters(self) -> list[list[_Cut]]:
         """Cuts that share an axis with each other, in the order of their first rows."""

@@ -1,8 +1,9 @@
 """Where everything about the loops stands: a table of integers, a table with one row per cut, and room to work in.
 
 `loop` holds the structure that the topology gives, in sections of rows: one header, one row per link, one per cut, one
-per cluster, one per hub. A *hub* is a free body at the root of its tree; its acceleration stays an unknown. A *cluster* is a set of
-cuts whose paths to the world or to a hub share an axis; arms that hold one object share none, so each cut is its own.
+per cluster, one per hub. A *hub* is a free body at the root of its tree; its acceleration stays an unknown. A *cluster*
+is a set of cuts whose paths to the world or to a hub share an axis; arms that hold one object share none, so there each
+cut is a cluster.
 A cut has at most six rows, kept side by side in eight lanes, so that one instruction works on all of them.
 """
 

@@ -1,7 +1,7 @@
 """The system of the hubs: symmetric, positive definite, sparse by the graph of who is held with whom.
 
 Rows are stored whole, but only from the first hub that a hub is coupled with (its envelope) is anything read or
-written; Cholesky's factor stays inside. With the order that the topology gives, a chain or a star of objects costs O(l).
+written; Cholesky's factor stays inside. In the order that the topology gives, a chain or a star of objects costs O(l).
 """
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ def factor_weak(loop, room, weak, tolerance, scale):
 
 @step
 def solve_weak(loop, room, weak, alpha, right):
-    """Weak multipliers, left in place of their `want`, and their push on the hubs, added to `right`; alpha = S^-1 right."""
+    """Weak multipliers in place of their `want`, and their push on the hubs added to `right`; alpha = S^-1 right."""
     _, v, sizes, y, x = weak_tables(loop, room, weak)
     w = 0
     for g in range(loop[0, lo.CLUSTERS]):
