@@ -43,6 +43,7 @@ from multiarm.errors import (
     ContradictionError,
     DescriptionError,
     GraphError,
+    MissingExtraError,
     MultiArmError,
     OpenLoopError,
     RobotFileError,
@@ -57,6 +58,7 @@ from multiarm.kinematics import JointMotion, Kinematics, jacobian, jacobian_gram
 from multiarm.laws import Moment, TimeLaw, follow, polynomial_law, sine_law
 from multiarm.load import LoadSplit
 from multiarm.mechanism import Mechanism
+from multiarm.mjcf import load_mjcf
 from multiarm.mobility import Mobility, mobility
 from multiarm.model import CutJoint, Model
 from multiarm.operators import Operators, dense, operators
@@ -71,12 +73,12 @@ from multiarm.wrench import Wrench
 __all__ = [
     "Arm", "BadInputError", "Body", "Box", "Capsule", "ClosedChainSolution", "Compiled", "ContradictionError",
     "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError",
-    "Grasp", "Joint", "JointForces", "JointMotion", "Kinematics", "LoadSplit", "Mechanism", "Mesh", "Mobility",
-    "Model", "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError",
+    "Grasp", "Joint", "JointForces", "JointMotion", "Kinematics", "LoadSplit", "Mechanism", "Mesh", "MissingExtraError",
+    "Mobility", "Model", "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError",
     "RobotFileWarning", "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError",
     "UnphysicalInertiaWarning", "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass",
     "closed_chain_inverse_dynamics", "compiled", "dense", "energy", "follow", "forward_dynamics", "hybrid_dynamics",
-    "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_urdf", "log_determinant",
-    "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance", "operators",
-    "polynomial_law", "pose", "project", "robots", "sine_law", "smoother", "tree_forward_dynamics",
+    "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_mjcf", "load_urdf",
+    "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance",
+    "operators", "polynomial_law", "pose", "project", "robots", "sine_law", "smoother", "tree_forward_dynamics",
 ]  # fmt: skip

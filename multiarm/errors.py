@@ -11,6 +11,7 @@ __all__ = [
     "ContradictionError",
     "DescriptionError",
     "GraphError",
+    "MissingExtraError",
     "MultiArmError",
     "OpenLoopError",
     "RobotFileError",
@@ -36,6 +37,14 @@ class RobotFileError(DescriptionError):
     def __init__(self, path: object, message: str, names: Iterable[str] = ()) -> None:
         super().__init__(f"{path}: {message}", names)
         self.path = path
+
+
+class MissingExtraError(MultiArmError, ImportError):
+    """A package that only an optional part needs is not installed; ``extra`` is what brings it."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(f"{what} needs the package {package!r}: pip install 'multiarm[{extra}]'", name=package)
+        self.extra = extra
 
 
 class BadInputError(MultiArmError, ValueError):

@@ -15,7 +15,7 @@ STAGES = (
     {"version", "errors", "poses"},
     {"description", "wrench"},
     {"sweeps"},
-    {"joints", "checks", "arms", "robots", "urdf_document", "urdf"},
+    {"joints", "checks", "arms", "robots", "urdf_document", "urdf", "mjcf_document", "mjcf_equality", "mjcf"},
     {"state", "mechanism", "model", "display", "compilation"},
     {"workspace", "kernels", "cut_rows", "loop_tables"},
     {"operators", "solution", "kinematics", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
