@@ -13,8 +13,8 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 from contacts import Box, Capsule, Cylinder, Shape, Sphere
 from multiarm.description import Body, Frame, Joint, Robot, unphysical_notes
-from multiarm.errors import BadInputError, RobotFileWarning, UnknownNameError, UnphysicalInertiaWarning
-from multiarm.mjcf_document import Drive, MjcfDocument, left_out, listed, pose_of, read_mjcf, unused
+from multiarm.errors import BadInputError, RobotFileError, RobotFileWarning, UnknownNameError, UnphysicalInertiaWarning
+from multiarm.mjcf_document import Drive, MjcfDocument, left_out, listed, pose_of, read_mjcf, unused, word
 from multiarm.mjcf_equality import Equalities, read_equalities, ties
 from multiarm.poses import IDENTITY
 
@@ -38,8 +38,8 @@ def load_mjcf(
         The file, or MJCF text (a string that starts with "<"). MuJoCo compiles it (the extra `mjcf`), so the meshes it
         mentions must be there.
     tip
-        The body or site that grasps, or ``{"left": site, "right": site}`` for a robot with several. Without it, the
-        only leaf of the tree of bodies is the tip; a robot with several leaves has none.
+        The body or site that grasps, or ``{"left": site, "right": site}`` for a robot with several. Without it, what
+        is called "tip", else the only leaf of the tree of bodies; a robot with several leaves has none.
     base
         The body to start from; its own joints and what is not below it are left out. By default the file's world, a
         body "world" without mass, so that `base=` of `Mechanism.add_arm` places the scene. A file whose only link to
@@ -92,6 +92,8 @@ def load_mjcf(
     """
     document = read_mjcf(path_or_xml)
     model = document.model
+    if model.nbody == 1:
+        raise RobotFileError(document.where, "the file has no bodies")
     root = _root(document, base)
     below = _below(model.body_parentid, root)
     names = [document.bodies[i] for i in below]
@@ -155,7 +157,9 @@ def _tips(
     tip: str | Mapping[str, str] | None, bodies: list[str], parents: set[str], frames: list[str]
 ) -> dict[str, str]:
     if tip is None:
-        leaves = [name for name in bodies if name not in parents]
+        leaves = [name for name in (*bodies, *frames) if name == "tip"] or [
+            name for name in bodies if name not in parents
+        ]
         return {"tip": leaves[0]} if len(leaves) == 1 else {}
     if not isinstance(tip, str | Mapping):
         raise BadInputError(
@@ -215,7 +219,7 @@ def _body(document: MjcfDocument, i: int) -> Body:
 
 def _shape(document: MjcfDocument, i: int) -> Shape | None:
     """The shape of the first geom that collides, else of the first, if it sits at the body's origin."""
-    model, kinds = document.model, document.mujoco.mjtGeom
+    model = document.model
     geoms = range(int(model.body_geomadr[i]), int(model.body_geomadr[i]) + int(model.body_geomnum[i]))
     if i == WORLD or not geoms:
         return None
@@ -224,14 +228,14 @@ def _shape(document: MjcfDocument, i: int) -> Shape | None:
     if np.abs(placed.as_matrix() - np.eye(4)).max() > 1e-12:
         return None
     x, y, z = (float(size) for size in model.geom_size[g])
-    match int(model.geom_type[g]):
-        case kinds.mjGEOM_BOX:
+    match word(document.mujoco.mjtGeom, model.geom_type[g]):
+        case "box":
             return Box((2 * x, 2 * y, 2 * z))
-        case kinds.mjGEOM_SPHERE:
+        case "sphere":
             return Sphere(x)
-        case kinds.mjGEOM_CYLINDER:
+        case "cylinder":
             return Cylinder(x, 2 * y)
-        case kinds.mjGEOM_CAPSULE:
+        case "capsule":
             return Capsule(x, 2 * y)
     return None
 

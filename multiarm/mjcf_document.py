@@ -17,9 +17,10 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 from multiarm.errors import BadInputError, MissingExtraError, RobotFileError
 
-__all__ = ["Drive", "MjcfDocument", "left_out", "listed", "pose_of", "read_mjcf", "unused"]
+__all__ = ["Drive", "MjcfDocument", "left_out", "listed", "pose_of", "read_mjcf", "unused", "word"]
 
 USUAL_GRAVITY = (0.0, 0.0, -9.81)
+ON_A_JOINT = ("joint", "jointinparent")  # transmissions of actuators
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class MjcfDocument:
 
     def kind(self, joint: int) -> str:
         """One of "free", "ball", "slide" and "hinge"."""
-        return str(self.mujoco.mjtJoint(self.model.jnt_type[joint]).name).removeprefix("mjJNT_").lower()
+        return word(self.mujoco.mjtJoint, self.model.jnt_type[joint])
 
     def one_coordinate(self, joint: int) -> bool:
         """Whether the joint is a hinge or a slide."""
@@ -81,6 +82,11 @@ class MjcfDocument:
         """The name that the file gives, or its number after what it is."""
         found = self.mujoco.mj_id2name(self.model, getattr(self.mujoco.mjtObj, f"mjOBJ_{what.upper()}"), number)
         return found or f"{what}{number}"
+
+
+def word(enum: Any, value: int) -> str:
+    """What a number of MuJoCo's means, as in the files: mjEQ_WELD is "weld"."""
+    return str(enum(int(value)).name).partition("_")[2].lower()
 
 
 def pose_of(position: np.ndarray, quaternion: np.ndarray) -> RigidTransform:
@@ -153,13 +159,13 @@ def _drives(mujoco: Any, model: Any) -> dict[int, Drive]:
     """Joints that actuators act on, by a gear or through a fixed tendon, and what the actuators add there."""
     drives: dict[int, Drive] = {}
     for i in range(len(model.actuator_trntype)):
-        kind, target = int(model.actuator_trntype[i]), int(model.actuator_trnid[i, 0])
-        if kind == mujoco.mjtTrn.mjTRN_TENDON:
+        kind, target = word(mujoco.mjtTrn, model.actuator_trntype[i]), int(model.actuator_trnid[i, 0])
+        if kind == "tendon":
             wraps = range(model.tendon_adr[target], model.tendon_adr[target] + model.tendon_num[target])
             for wrap in wraps:
-                if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_JOINT:
+                if word(mujoco.mjtWrap, model.wrap_type[wrap]) == "joint":
                     drives[int(model.wrap_objid[wrap])] = Drive(effort=inf)
-        elif kind in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
+        elif kind in ON_A_JOINT:
             known = drives.get(target, Drive())
             gear = abs(float(model.actuator_gear[_row(model, "actuator_outadr", i), 0]))
             limited, bounds = model.actuator_forcelimited[i], model.actuator_forcerange[i]
@@ -179,7 +185,7 @@ def _row(model: Any, array: str, i: int, missing: float | None = None) -> Any:
 
 def left_out(document: MjcfDocument, bodies: set[int]) -> Iterator[str]:
     """What acts on the motion in MuJoCo but is not part of a robot made of these bodies."""
-    model, trn = document.model, document.mujoco.mjtTrn
+    model = document.model
     joints = [i for i in range(model.njnt) if int(model.jnt_bodyid[i]) in bodies]
 
     def names(what: str, numbers: Iterable[int], *arrays: str) -> list[str]:
@@ -198,7 +204,7 @@ def left_out(document: MjcfDocument, bodies: set[int]) -> Iterator[str]:
     actuators = range(len(model.actuator_trntype))
     laws = names("actuator", actuators, "actuator_dyntype", "actuator_gaintype", "actuator_biastype")
     yield from _phrase("the laws of actuators", laws)
-    elsewhere = [i for i in actuators if model.actuator_trntype[i] not in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT)]
+    elsewhere = [i for i in actuators if word(document.mujoco.mjtTrn, model.actuator_trntype[i]) not in ON_A_JOINT]
     rotors = names("actuator", elsewhere, "actuator_armature", "actuator_damping")
     yield from _phrase("rotor inertia and damping of actuators that drive no single joint", rotors)
     yield from _phrase("contact pairs", [document.given_name("pair", i) for i in range(model.npair)])

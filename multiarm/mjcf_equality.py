@@ -10,10 +10,11 @@ from scipy.spatial.transform import RigidTransform
 
 from multiarm.description import Coupling, Joint
 from multiarm.errors import RobotFileError
-from multiarm.mjcf_document import MjcfDocument, listed, pose_of, unused
+from multiarm.mjcf_document import MjcfDocument, listed, pose_of, unused, word
 
 __all__ = ["Equalities", "read_equalities", "ties"]
 
+LOOPS = ("connect", "weld")
 ADVICE = 'leave it out, or set active="false" to load the rest'
 
 
@@ -35,25 +36,24 @@ class Equalities:
 def read_equalities(document: MjcfDocument, bodies: set[int], root: int) -> Equalities:
     """The active equalities of a file on a robot of `bodies` below `root`; those beyond a robot are refused by name."""
     found = Equalities()
-    model, kinds = document.model, document.mujoco.mjtEq
+    model = document.model
     skipped = []
     for i in range(model.neq):
         name = _name(document, i)
         if not _active(document, i):
             skipped.append(name)
             continue
-        kind = int(model.eq_type[i])
-        if kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
-            _close(document, i, name, bodies, found)
-        elif kind == kinds.mjEQ_JOINT:
-            _couple(document, i, name, bodies - {root}, found)
-        else:
-            what = kinds(kind).name.removeprefix("mjEQ_").lower()
-            raise RobotFileError(
-                document.where,
-                f"equality {name!r}: of equalities only connect, weld and joint are read, not {what}; {ADVICE}",
-                [name],
-            )
+        match kind := _kind(document, i):
+            case "connect" | "weld":
+                _close(document, i, name, bodies, found)
+            case "joint":
+                _couple(document, i, name, bodies - {root}, found)
+            case _:
+                raise RobotFileError(
+                    document.where,
+                    f"equality {name!r}: of equalities only connect, weld and joint are read, not {kind}; {ADVICE}",
+                    [name],
+                )
     if skipped:
         found.notes.append(f"{document.where}: equalities that are not active, skipped: {listed(skipped)}")
     _refuse_held_and_coupled(document, found)
@@ -62,11 +62,16 @@ def read_equalities(document: MjcfDocument, bodies: set[int], root: int) -> Equa
 
 def ties(document: MjcfDocument, body: int) -> bool:
     """Whether an active connect or weld ends on the body."""
-    loops = (document.mujoco.mjtEq.mjEQ_CONNECT, document.mujoco.mjtEq.mjEQ_WELD)
-    return any(
-        _active(document, i) and document.model.eq_type[i] in loops and body in [end for end, _ in _ends(document, i)]
-        for i in range(document.model.neq)
-    )
+    closing = [i for i in range(document.model.neq) if _active(document, i) and _kind(document, i) in LOOPS]
+    return any(body == end for i in closing for end, _ in _ends(document, i))
+
+
+def _kind(document: MjcfDocument, i: int) -> str:
+    return word(document.mujoco.mjtEq, document.model.eq_type[i])
+
+
+def _on_sites(document: MjcfDocument, i: int) -> bool:
+    return word(document.mujoco.mjtObj, document.model.eq_objtype[i]) == "site"
 
 
 def _active(document: MjcfDocument, i: int) -> bool:
@@ -75,25 +80,22 @@ def _active(document: MjcfDocument, i: int) -> bool:
 
 def _name(document: MjcfDocument, i: int) -> str:
     """The name in the file, or "a:b" after the two things tied, as for the loops of a URDF file."""
-    model, objects = document.model, document.mujoco.mjtObj
-    given = document.mujoco.mj_id2name(model, objects.mjOBJ_EQUALITY, i)
-    if given:
-        return str(given)
-    kinds = document.mujoco.mjtEq
+    model = document.model
+    given = document.mujoco.mj_id2name(model, document.mujoco.mjtObj.mjOBJ_EQUALITY, i)
+    kind = _kind(document, i)
+    if given or kind not in (*LOOPS, "joint"):
+        return given or f"equality{i}"
     first, second = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-    names: Mapping[int, str] | list[str]
-    if int(model.eq_type[i]) == kinds.mjEQ_JOINT:
+    names: Mapping[int, str] | list[str] = document.bodies
+    if kind == "joint":
         names = document.joints
-    elif int(model.eq_type[i]) in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
-        names = document.sites if model.eq_objtype[i] == objects.mjOBJ_SITE else document.bodies
-    else:
-        return f"equality{i}"
+    elif _on_sites(document, i):
+        names = document.sites
     return f"{names[first]}:{names[second]}" if second >= 0 else names[first]
 
 
 def _close(document: MjcfDocument, i: int, name: str, bodies: set[int], found: Equalities) -> None:
     """A connect as a ball joint, a weld as a fixed one, from the first thing named to the second."""
-    model = document.model
     ends = _ends(document, i)
     inside = [body in bodies for body, _ in ends]
     if not any(inside):
@@ -102,8 +104,8 @@ def _close(document: MjcfDocument, i: int, name: str, bodies: set[int], found: E
         found.outside.append(name)
         return
     (first, at), (second, in_child) = ends
-    is_weld = model.eq_type[i] == document.mujoco.mjtEq.mjEQ_WELD
-    rigid = is_weld and model.eq_data[i, 10] != 0.0  # a weld with torquescale 0 leaves rotations free
+    torquescale = document.model.eq_data[i, 10]  # at zero, a weld leaves rotations free
+    rigid = _kind(document, i) == "weld" and torquescale != 0.0
     found.loops.append(
         Joint(
             unused(name, document.joint_names),
@@ -126,12 +128,12 @@ def _ends(document: MjcfDocument, i: int) -> list[tuple[int, RigidTransform]]:
     """
     model = document.model
     numbers = (int(model.eq_obj1id[i]), int(model.eq_obj2id[i]))
-    if model.eq_objtype[i] == document.mujoco.mjtObj.mjOBJ_SITE:
+    if _on_sites(document, i):
         return [
             (int(model.site_bodyid[site]), pose_of(model.site_pos[site], model.site_quat[site])) for site in numbers
         ]
     data, upright = model.eq_data[i], np.array([1.0, 0.0, 0.0, 0.0])
-    if model.eq_type[i] == document.mujoco.mjtEq.mjEQ_WELD:
+    if _kind(document, i) == "weld":
         poses = (pose_of(data[3:6], data[6:10]), pose_of(data[:3], upright))
     else:
         poses = (pose_of(data[:3], upright), pose_of(data[3:6], upright))
@@ -151,7 +153,9 @@ def _couple(document: MjcfDocument, i: int, name: str, carried: set[int], found:
     a, b, *higher = model.eq_data[i, :5].tolist()
     y0, *x0 = (document.reference(joint) for joint in numbers)
     if not x0:
-        found.held[numbers[0]] = y0 + a
+        if found.held.setdefault(numbers[0], y0 + a) != y0 + a:
+            joint = document.joints[numbers[0]]
+            raise RobotFileError(document.where, f"two equalities hold joint {joint!r} at different values", [joint])
         return
     if any(higher):
         raise RobotFileError(
