@@ -217,7 +217,7 @@ class Mechanism:
         name : str
             Name of the arm, without a slash.
         robot : Robot
-            From `load_urdf`, `robots` or `Mechanism.as_robot`.
+            From `load_urdf`, `load_mjcf`, `robots` or `Mechanism.as_robot`.
         base : pose, optional
             Pose of the robot's root body in `on`; for a floating robot where it starts.
         on : str

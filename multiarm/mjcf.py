@@ -280,10 +280,8 @@ def _hang(document: MjcfDocument, i: int, equalities: Equalities) -> Iterator[tu
 def _joint(document: MjcfDocument, j: int, place: _Place, equalities: Equalities) -> Joint:
     model, name, kind = document.model, document.joints[j], document.kind(j)
     if kind == "free":  # displaced from where the file draws the body, along the axes of the world
-        at, in_child = (
-            RigidTransform.from_translation(place.at.translation),
-            RigidTransform.from_rotation(place.at.rotation.inv()),
-        )
+        at = RigidTransform.from_translation(place.at.translation)
+        in_child = RigidTransform.from_rotation(place.at.rotation.inv())
     else:
         in_child = RigidTransform.from_translation(np.array(model.jnt_pos[j]))
         at = place.at * in_child

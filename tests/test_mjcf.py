@@ -135,6 +135,25 @@ def test_equalities_are_cut_first_and_have_names():
     assert ma.load_mjcf(PLAIN.format(bodies=ARMS, rest=rest)).joints[-1].name == "glue"
 
 
+@pytest.mark.parametrize("joint", ["b", "c"])
+def test_a_joint_is_held_where_the_file_says(joint):
+    """At its reference and what polycoef adds to that."""
+    xml = PLAIN.format(bodies=HINGES, rest=f'<equality><joint joint1="{joint}" polycoef="0.25 0 0 0 0"/></equality>')
+    model, peer = compiled(ma.load_mjcf(xml)), mujoco.MjModel.from_xml_string(xml)
+    state = random_state(model, np.random.default_rng(3))
+    twin = Twin(model, peer, state, np.zeros(model.nv))
+    qpos = twin.qpos.copy()
+    qpos[peer.joint(joint).qposadr[0]] += 0.25
+    _, opening = twin.equality_jacobian(qpos)
+    assert_allclose(opening, 0, atol=1e-15)
+    data = mujoco.MjData(peer)
+    data.qpos = qpos
+    mujoco.mj_kinematics(peer, data)
+    pose = ma.kinematics(model, state).pose("robot/d")
+    assert_allclose(pose.translation, data.body("d").xpos, atol=1e-12)
+    assert_allclose(pose.rotation.as_matrix().ravel(), data.body("d").xmat, atol=1e-12)
+
+
 def test_the_base_places_the_scene():
     model, peer = scene("weld")
     mechanism = ma.Mechanism()
