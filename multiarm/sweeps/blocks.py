@@ -1,4 +1,4 @@
-"""One cut that shares no axis with another: Omega restricted to it, factored in lanes.
+"""One cut that shares no axis with another: Omega restricted to it, factored as a whole.
 
 K = C Lambda C* is the sum of D^-1 times what each axis feels of one row and of another. With K = L d L* and the reach E
 of the rows at a hub, the hub feels the inertia E* K^-1 E, and K lambda + E alpha = want gives the multipliers once its
@@ -11,84 +11,59 @@ from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.loops import cluster_row, cut_row, link_row
+from multiarm.sweeps.six import (
+    add_square,
+    axpy_six,
+    back_six,
+    dot_six,
+    factor_six,
+    forward_six,
+    load_factors,
+    load_six,
+    scale_six,
+    store_factors,
+    store_six,
+)
 
 LANES = lo.LANES
-SIX = 6
 
 # A pivot below this share of its own diagonal entry is weak: its inverse would drown what else the hub feels.
 STRONG = 1e-4
 
 
 @value
-def form_omega(link, loop, x, white, g, rows):
-    """K from the white rows of the axes; lanes without a row get a one of their own."""
-    for i in range(SIX * LANES):
-        x[lo.OMEGA + i] = 0.0
-    k = loop[cluster_row(loop, g), lo.FIRST_AXIS]
-    while k > 0:
-        d_inverse = link[k, at.D_INVERSE]
-        for c in range(LANES):
-            x[lo.SCRATCH + c] = white[k, c]
-        for i in range(SIX):
-            s = d_inverse * x[lo.SCRATCH + i]
-            for c in range(LANES):
-                x[lo.OMEGA + LANES * i + c] += s * x[lo.SCRATCH + c]
-        k = loop[link_row(k), lo.NEXT_AXIS]
-    for i in range(rows, SIX):
-        x[lo.OMEGA + (LANES + 1) * i] = 1.0
+def form_omega(link, loop, white, g, rows):
+    """K from what the axes feel; where there is no row, a one on the diagonal."""
+    k = (
+        0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+        1.0 if rows < 2 else 0.0, 0.0, 0.0, 0.0, 0.0,
+        1.0 if rows < 3 else 0.0, 0.0, 0.0, 0.0,
+        1.0 if rows < 4 else 0.0, 0.0, 0.0,
+        1.0 if rows < 5 else 0.0, 0.0,
+        1.0 if rows < 6 else 0.0,
+    )  # fmt: skip
+    axis = loop[cluster_row(loop, g), lo.FIRST_AXIS]
+    while axis > 0:
+        felt = (white[axis, 0], white[axis, 1], white[axis, 2], white[axis, 3], white[axis, 4], white[axis, 5])
+        k = add_square(k, link[axis, at.D_INVERSE], felt)
+        axis = loop[link_row(axis), lo.NEXT_AXIS]
+    return k
 
 
 @value
-def form_reach(loop, x, c):
-    """What arrives at the hubs, row by row; both sides together where they reach the same one."""
-    row = cut_row(loop, c)
-    together = loop[row, lo.CHILD_HUB] == loop[row, lo.PARENT_HUB]
-    for i in range(SIX):
-        for a in range(SIX):
-            child, parent = x[lo.CHILD_FORCE + LANES * a + i], x[lo.PARENT_FORCE + LANES * a + i]
-            x[lo.CHILD_REACH + LANES * i + a] = child + parent if together else child
-            x[lo.PARENT_REACH + LANES * i + a] = parent
+def reduce_reach(x, force, reach, factors):
+    """L^-1 E, one component of what arrives at the hub after the other."""
+    for a in range(6):
+        store_six(x, reach + LANES * a, forward_six(factors, load_six(x, force + LANES * a)))
 
 
 @value
-def eliminate(x, j, i, column):
-    """Row i less its share of row j, in the block that starts at `column`."""
-    s = x[lo.OMEGA + LANES * j + i] * x[lo.PIVOT + j]
-    for c in range(LANES):
-        x[column + LANES * i + c] -= s * x[column + LANES * j + c]
-
-
-@value
-def factor(x, two_hubs):
-    """K = L d L* in place, and L^-1 applied to the reach; False if a pivot is weak."""
-    for j in range(SIX):
-        x[lo.SCRATCH + j] = x[lo.OMEGA + (LANES + 1) * j]
-    for j in range(SIX):
-        d = x[lo.OMEGA + (LANES + 1) * j]
-        if not d > STRONG * x[lo.SCRATCH + j]:
-            return False
-        x[lo.PIVOT + j] = 1.0 / d
-        for i in range(j + 1, SIX):
-            eliminate(x, j, i, lo.CHILD_REACH)
-            if two_hubs:
-                eliminate(x, j, i, lo.PARENT_REACH)
-            eliminate(x, j, i, lo.OMEGA)
-    return True
-
-
-@value
-def reflect(room, x, first, second, place, stride):
+def reflect(room, x, first, second, place, stride, pivots):
     """Add E* K^-1 E of two reaches to the block of the system that starts at `place`."""
-    for i in range(SIX * LANES):
-        x[lo.SCRATCH + i] = 0.0
-    for j in range(SIX):
-        for a in range(SIX):
-            s = x[lo.PIVOT + j] * x[first + LANES * j + a]
-            for c in range(LANES):
-                x[lo.SCRATCH + LANES * a + c] += s * x[second + LANES * j + c]
-    for a in range(SIX):
-        for b in range(SIX):
-            room[place + stride * a + b] += x[lo.SCRATCH + LANES * a + b]
+    for a in range(6):
+        weighted = scale_six(pivots, load_six(x, first + LANES * a))
+        for b in range(6):
+            room[place + stride * a + b] += dot_six(weighted, load_six(x, second + LANES * b))
 
 
 @step
@@ -97,21 +72,25 @@ def factor_block(link, loop, cut, room, white, g):
     c = loop[cluster_row(loop, g), lo.FIRST_CUT]
     row = cut_row(loop, c)
     x = cut[c]
-    child, parent = loop[row, lo.CHILD_HUB], loop[row, lo.PARENT_HUB]
-    two_hubs = parent >= 0 and parent != child
-    form_omega(link, loop, x, white, g, loop[row, lo.COUNT])
-    form_reach(loop, x, c)
-    if not factor(x, two_hubs):
+    factors, pivots, share = factor_six(form_omega(link, loop, white, g, loop[row, lo.COUNT]))
+    if not share > STRONG:
         return False
-    start, n = loop[0, lo.SYSTEM], SIX * loop[0, lo.HUBS]
+    store_factors(x, lo.FACTORS, factors, pivots)
+    start, n = loop[0, lo.SYSTEM], 6 * loop[0, lo.HUBS]
+    child, parent = loop[row, lo.CHILD_HUB], loop[row, lo.PARENT_HUB]
     if child >= 0:
-        reflect(room, x, lo.CHILD_REACH, lo.CHILD_REACH, start + SIX * child * (n + 1), n)
-    if two_hubs:
-        reflect(room, x, lo.PARENT_REACH, lo.PARENT_REACH, start + SIX * parent * (n + 1), n)
+        if child == parent:
+            for i in range(6 * LANES):
+                x[lo.CHILD_FORCE + i] += x[lo.PARENT_FORCE + i]
+        reduce_reach(x, lo.CHILD_FORCE, lo.CHILD_REACH, factors)
+        reflect(room, x, lo.CHILD_REACH, lo.CHILD_REACH, start + 6 * child * (n + 1), n, pivots)
+    if parent >= 0 and parent != child:
+        reduce_reach(x, lo.PARENT_FORCE, lo.PARENT_REACH, factors)
+        reflect(room, x, lo.PARENT_REACH, lo.PARENT_REACH, start + 6 * parent * (n + 1), n, pivots)
         if child > parent:
-            reflect(room, x, lo.CHILD_REACH, lo.PARENT_REACH, start + SIX * (child * n + parent), n)
+            reflect(room, x, lo.CHILD_REACH, lo.PARENT_REACH, start + 6 * (child * n + parent), n, pivots)
         elif child >= 0:
-            reflect(room, x, lo.PARENT_REACH, lo.CHILD_REACH, start + SIX * (parent * n + child), n)
+            reflect(room, x, lo.PARENT_REACH, lo.CHILD_REACH, start + 6 * (parent * n + child), n, pivots)
     return True
 
 
@@ -120,28 +99,16 @@ def reduce_block(loop, cut, right, c):
     """L^-1 want, and what it drives at the hubs (added to `right`)."""
     x = cut[c]
     row = cut_row(loop, c)
-    for i in range(SIX):
-        y = x[lo.WANT + i]
-        for j in range(i):
-            y -= x[lo.OMEGA + LANES * j + i] * x[lo.PIVOT + j] * x[lo.REDUCED + j]
-        x[lo.REDUCED + i] = y
+    factors, pivots = load_factors(x, lo.FACTORS)
+    reduced = forward_six(factors, load_six(x, lo.WANT))
+    store_six(x, lo.REDUCED, reduced)
+    driven = scale_six(pivots, reduced)
     child, parent = loop[row, lo.CHILD_HUB], loop[row, lo.PARENT_HUB]
-    for j in range(SIX):
-        s = x[lo.PIVOT + j] * x[lo.REDUCED + j]
-        for a in range(SIX):
-            if child >= 0:
-                right[SIX * child + a] += s * x[lo.CHILD_REACH + LANES * j + a]
-            if parent >= 0 and parent != child:
-                right[SIX * parent + a] += s * x[lo.PARENT_REACH + LANES * j + a]
-
-
-@value
-def reached(x, column, j, hub, alpha):
-    """Row j of a reach times the acceleration of its hub."""
-    total = 0.0
-    for a in range(SIX):
-        total += x[column + LANES * j + a] * alpha[SIX * hub + a]
-    return total
+    for a in range(6):
+        if child >= 0:
+            right[6 * child + a] += dot_six(driven, load_six(x, lo.CHILD_REACH + LANES * a))
+        if parent >= 0 and parent != child:
+            right[6 * parent + a] += dot_six(driven, load_six(x, lo.PARENT_REACH + LANES * a))
 
 
 @value
@@ -149,13 +116,12 @@ def resolve_block(loop, cut, alpha, c):
     """CHANGE = L^-* d^-1 (L^-1 want - L^-1 E alpha)."""
     x = cut[c]
     row = cut_row(loop, c)
+    factors, pivots = load_factors(x, lo.FACTORS)
     child, parent = loop[row, lo.CHILD_HUB], loop[row, lo.PARENT_HUB]
-    for j in range(SIX - 1, -1, -1):
-        y = x[lo.REDUCED + j]
+    y = load_six(x, lo.REDUCED)
+    for a in range(6):
         if child >= 0:
-            y -= reached(x, lo.CHILD_REACH, j, child, alpha)
+            y = axpy_six(-alpha[6 * child + a], load_six(x, lo.CHILD_REACH + LANES * a), y)
         if parent >= 0 and parent != child:
-            y -= reached(x, lo.PARENT_REACH, j, parent, alpha)
-        for i in range(j + 1, SIX):
-            y -= x[lo.OMEGA + LANES * j + i] * x[lo.CHANGE + i]
-        x[lo.CHANGE + j] = y * x[lo.PIVOT + j]
+            y = axpy_six(-alpha[6 * parent + a], load_six(x, lo.PARENT_REACH + LANES * a), y)
+    store_six(x, lo.CHANGE, back_six(factors, scale_six(pivots, y)))

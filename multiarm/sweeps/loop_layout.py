@@ -61,11 +61,9 @@ CHILD_FORCE = 160  # unit forces on their way to the base, and what arrives at t
 YIELD = 48  # from either force: along the axis just passed, 8
 GAINED = 56  # from either force: work done on the accelerations met on the way, 8
 PARENT_FORCE = 224
-OMEGA = 288  # K = C Lambda C* of the cut, then its factors, 8 x 8
-PIVOT = 352  # 1/d of the factors, 8
-CHILD_REACH = 360  # rows of N at the hub, then reduced by the factors, row by row: 8 x 8
-PARENT_REACH = 424
-REDUCED = 488  # reduced right-hand side, 8
-SCRATCH = 496  # 6 x 8
-CHANGE = 544  # of the multipliers by the last solution, 8
-CUT_COLUMNS = 552
+FACTORS = 288  # L and 1/d of K = C Lambda C* of the cut, 21
+CHILD_REACH = 312  # L^-1 E: what arrives at the hub, reduced by the factors, 6 x 8
+PARENT_REACH = 360
+REDUCED = 408  # L^-1 WANT, 8
+CHANGE = 416  # of the multipliers by the last solution, 8
+CUT_COLUMNS = 424

@@ -133,7 +133,7 @@ def start_system(tree, link, loop, room, right, alpha, tau):
             alpha[6 * h + i] = alpha[6 * h + 3 + i] = 0.0
 
 
-@value
+@step
 def smooth_all(tree, link, loop, room, alpha, out):
     """Outward: theta'' = nu - G* alpha+ and the links' accelerations, hubs from the solution of their system."""
     store6(link, 0, at.ALPHA, load6(link, 0, at.ZETA))
@@ -218,7 +218,7 @@ def factor_all(tree, link, loop, cut, room, white):
     return split
 
 
-@value
+@step
 def solve_all(link, loop, cut, room, white, right, alpha, weak):
     """Multipliers and hubs' accelerations for the present WANT and right-hand side, added to those before."""
     for g in range(loop[0, lo.CLUSTERS]):
@@ -254,7 +254,7 @@ def strongest(loop, cut, room):
         row = cluster_row(loop, g)
         if loop[row, lo.METHOD] == lo.BLOCK:
             for i in range(loop[cut_row(loop, loop[row, lo.FIRST_CUT]), lo.COUNT]):
-                largest = max(largest, 1.0 / cut[loop[row, lo.FIRST_CUT], lo.PIVOT + i])
+                largest = max(largest, 1.0 / cut[loop[row, lo.FIRST_CUT], lo.FACTORS + 15 + i])
         else:
             sizes = split_tables(loop, room, g)[2]
             for i in range(len(sizes)):
