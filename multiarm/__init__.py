@@ -24,7 +24,7 @@ Conventions, the same everywhere
 from contacts import Box, Capsule, Cylinder, Mesh, Sphere
 from multiarm import robots
 from multiarm.arms import Arm
-from multiarm.assembly import assemble, project
+from multiarm.assembly import assemble, grasped, project
 from multiarm.closed_chain import ClosedChainSolution, forward_dynamics
 from multiarm.closed_chain_inverse import closed_chain_inverse_dynamics
 from multiarm.description import Body, Coupling, Frame, Grasp, Joint, Robot
@@ -44,6 +44,7 @@ from multiarm.errors import (
     DescriptionError,
     GraphError,
     MissingExtraError,
+    ImmobileWarning,
     MultiArmError,
     OpenLoopError,
     RobotFileError,
@@ -54,6 +55,7 @@ from multiarm.errors import (
     UnreachableMotionError,
 )
 from multiarm.filtering import FilterQuantities, smoother
+from multiarm.grasp_motion import GraspMotion
 from multiarm.kinematics import JointMotion, Kinematics, jacobian, jacobian_gram, kinematics
 from multiarm.laws import Moment, TimeLaw, follow, polynomial_law, sine_law
 from multiarm.load import LoadSplit
@@ -64,6 +66,7 @@ from multiarm.model import CutJoint, Model
 from multiarm.operators import Operators, dense, operators
 from multiarm.poses import pose
 from multiarm.prepared import Compiled, compiled
+from multiarm.reactions import JointReaction, JointReactions
 from multiarm.solution import JointForces, Solution, interbody_forces
 from multiarm.state import State
 from multiarm.urdf import load_urdf
@@ -73,12 +76,13 @@ from multiarm.wrench import Wrench
 __all__ = [
     "Arm", "BadInputError", "Body", "Box", "Capsule", "ClosedChainSolution", "Compiled", "ContradictionError",
     "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError",
-    "Grasp", "Joint", "JointForces", "JointMotion", "Kinematics", "LoadSplit", "Mechanism", "Mesh", "MissingExtraError",
-    "Mobility", "Model", "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError",
-    "RobotFileWarning", "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError",
-    "UnphysicalInertiaWarning", "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass",
-    "closed_chain_inverse_dynamics", "compiled", "dense", "energy", "follow", "forward_dynamics", "hybrid_dynamics",
-    "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_mjcf", "load_urdf",
-    "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance",
-    "operators", "polynomial_law", "pose", "project", "robots", "sine_law", "smoother", "tree_forward_dynamics",
+    "Grasp", "GraspMotion", "ImmobileWarning", "Joint", "JointForces", "JointMotion", "JointReaction",
+    "JointReactions", "Kinematics", "LoadSplit", "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model",
+    "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError", "RobotFileWarning",
+    "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError", "UnphysicalInertiaWarning",
+    "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass", "closed_chain_inverse_dynamics",
+    "compiled", "dense", "energy", "follow", "forward_dynamics", "grasped", "hybrid_dynamics", "interbody_forces",
+    "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_mjcf", "load_urdf", "log_determinant",
+    "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance", "operators",
+    "polynomial_law", "pose", "project", "robots", "sine_law", "smoother", "tree_forward_dynamics",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +10,11 @@ from functools import cached_property
 import numpy as np
 
 from multiarm.constraints import Constraints, constraints
+from multiarm.determinacy import loose_multipliers, one_value_through
 from multiarm.dynamics import tree_forward_dynamics
-from multiarm.errors import BadInputError, ContradictionError, OpenLoopError, UnknownNameError
+from multiarm.errors import ContradictionError, ImmobileWarning, OpenLoopError, UnknownNameError
 from multiarm.forces import Values
+from multiarm.kinematics import kinematics
 from multiarm.load import LoadSplit, split_load
 from multiarm.model import Model
 from multiarm.solution import Solution
@@ -37,8 +40,9 @@ class ClosedChainSolution(Solution):
     rank : int
         Number of independent constraint rows; `redundancy` is the number of the others.
     determinate : dict
-        For every cut joint, grasp and coupling whether its force has only one possible value; where not, the force
-        reported is the least in norm over the cuts chosen.
+        For every cut joint, grasp (cut or in the tree) and coupling whether its force has only one possible value;
+        where not, the force reported is the least in norm over the cuts chosen. For the other joints of the tree
+        `reactions` says so.
     """
 
     constraints: Constraints
@@ -50,6 +54,13 @@ class ClosedChainSolution(Solution):
         """`tau` with what the couplings add to it."""
         coupled = self.answer.multipliers[len(self.answer.multipliers) - len(self.constraints.couplings) :]
         return self.tau + self.constraints.coupling_rows.T @ coupled
+
+    @cached_property
+    def efforts(self) -> dict[str, np.ndarray]:
+        """`tau` by joint, with the actuators of cut joints: what `forward_dynamics` takes as its `tau`."""
+        kin = kinematics(self.model, self.state)
+        cut = {name: kin.joint(name).directions.T @ push.array for name, push in self.actuators.items()}
+        return {name: self.tau[place.v] for name, place in self.model.joints.items()} | cut
 
     @property
     def rank(self) -> int:
@@ -67,7 +78,16 @@ class ClosedChainSolution(Solution):
         answers: dict[str, bool] = dict.fromkeys(self.constraints.names, True)
         for name, sure in zip(self.constraints.names, self.answer.determinate, strict=True):
             answers[name] = answers[name] and bool(sure)
-        return answers
+        kept = [name for name in self.model.grasps if name not in self.model.cuts]
+        return answers | {name: one_value_through(self.constraints, self._loose, name) for name in kept}
+
+    @cached_property
+    def _loose(self) -> np.ndarray:
+        return loose_multipliers(self.constraints)
+
+    def _has_one_value(self, joint: str) -> bool:
+        cut = joint in self.model.cuts
+        return self.determinate[joint] if cut else one_value_through(self.constraints, self._loose, joint)
 
     @property
     def left_open(self) -> tuple[str, ...]:
@@ -82,18 +102,14 @@ class ClosedChainSolution(Solution):
     def load(
         self, body: str, split: str = "pseudo_inverse", masses: Mapping[str, tuple[float, float]] | None = None
     ) -> LoadSplit:
-        """How the cut grasps of `body` share its load; see `load.split_load` for the ways to split."""
-        held = {part.cut.name: part for part in self.constraints.grasps_of(body)}
+        """How the grasps of `body`, cut or in the tree, share its load; see `load.split_load` for the ways to split."""
+        held = [name for name, grasp in self.model.grasps.items() if grasp.body == body]
         if not held:
-            holding = {part.cut.child.body for part in self.constraints.cuts if part.cut.grasp is not None}
-            raise UnknownNameError("body held by cut grasps", body, sorted(holding))
-        kept = [name for name, grasp in self.model.grasps.items() if grasp.body == body and name not in self.model.cuts]
-        if kept:
-            raise BadInputError(
-                f"grasp {kept[0]!r} of {body!r} is part of the tree: cut all its grasps to split its load"
-            )
-        wrenches = {name: self.forces[name] for name in held}
-        bases = {name: part.basis for name, part in held.items()}
+            holding = dict.fromkeys(grasp.body for grasp in self.model.grasps.values())
+            raise UnknownNameError("body held by grasps", body, holding)
+        contacts = {name: kinematics(self.model, self.state).joint(name) for name in held}
+        wrenches = {name: self.forces[name].about(contacts[name].child_frame.translation) for name in held}
+        bases = {name: _across(contacts[name].directions) for name in held}
         return split_load(wrenches, self.constraints.centre_of(body), split, bases, masses)
 
     @cached_property
@@ -107,6 +123,11 @@ class ClosedChainSolution(Solution):
         free = tree_forward_dynamics(self.model, self.state, self.tau).a
         scale = np.abs(jacobian) @ (np.abs(self.a) + np.abs(free)) + np.abs(bias)
         return float(np.abs(jacobian @ self.a - bias).max(initial=0.0) / max(scale.max(initial=0.0), 1e-300))
+
+
+def _across(columns: np.ndarray) -> np.ndarray:
+    """Orthonormal rows that span what is orthogonal to independent columns."""
+    return np.linalg.svd(columns)[0][:, columns.shape[1] :].T
 
 
 class ClosedChainForces(Mapping[str, Wrench]):
@@ -162,14 +183,27 @@ def forward_dynamics(
     -------
     ClosedChainSolution
         `a`, `forces[name]` for every grasp, cut joint and tree joint, `rank`, `determinate[name]`, `residual`.
+
+    Warns
+    -----
+    ImmobileWarning
+        The constraints leave no way to move: the answer is right, but there is no motion to compute.
     """
     if solver not in SOLVERS:
         raise UnknownNameError("solver", solver, SOLVERS)
-    rows = constraints(model, model.own(state))
+    model = model.complete(state)
+    rows = constraints(model, state)
     require_closed(rows)
     problem = make_problem(model, state, rows, tau, external)
     answer = SOLVERS[solver](problem)
     _require_consistent(rows, answer)
+    if rows.names and answer.rank == model.nv:
+        warnings.warn(
+            f"{model.name!r} cannot move here: its {len(rows.names)} constraint rows leave none of its {model.nv} "
+            f"velocities free, and the forces are those of a structure at rest",
+            ImmobileWarning,
+            stacklevel=2,
+        )
     return closed_solution(problem, answer, solver)
 
 

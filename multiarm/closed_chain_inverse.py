@@ -10,6 +10,7 @@ from scipy.linalg import null_space
 
 from multiarm.closed_chain import ClosedChainSolution, closed_solution, require_closed
 from multiarm.constraints import Constraints, constraints
+from multiarm.cut_coordinates import coordinate_rates
 from multiarm.dynamics import inverse_dynamics, mass_matrix
 from multiarm.errors import BadInputError, UnknownNameError, UnreachableMotionError
 from multiarm.kinematics import jacobian, kinematics
@@ -51,32 +52,46 @@ def closed_chain_inverse_dynamics(
     Returns
     -------
     ClosedChainSolution
-        `tau` are the torques (zero at passive joints and free bodies; actuators of cut joints stay idle), `a` and
-        `forces` what they lead to.
+        `efforts` are the torques by joint, those of cut joints included, ready for `forward_dynamics`; `tau` those
+        of the tree (zero at passive joints and free bodies); `a` and `forces` what they lead to.
 
     Notes
     -----
-    Unknowns are a, lambda and the actuated part of tau. The equations of motion, the constraints, the motion and the
-    internal wrenches are linear in them; of all solutions the one of least |tau| is taken, and of those the least.
+    Unknowns are a, lambda and the torques of the actuators, in the tree or cut. The equations of motion, the
+    constraints, the motion and the internal wrenches are linear in them; of all solutions the one of least torques is
+    taken, and of those the least.
     """
     if not isinstance(motion, Mapping):
         raise BadInputError("motion must map bodies or frames to accelerations [omega-dot; v-dot]")
-    rows = constraints(model, model.own(state))
+    model = model.complete(state)
+    rows = constraints(model, state)
     require_closed(rows)
     problem = make_problem(model, state, rows, None, external)
-    blocks = _equations(problem, motion, internal or {})
+    drives = _drives(problem)
+    blocks = _equations(problem, np.hstack([np.zeros((model.nv, 0)), *drives.values()]), motion, internal or {})
     matrix, right = (np.concatenate(parts) for parts in zip(*((block[1], block[2]) for block in blocks), strict=True))
     unknowns = np.linalg.lstsq(matrix, right, rcond=1e-12)[0]
     actuated = slice(model.nv + len(rows.names), None)
     unknowns = unknowns + _least_torque_step(null_space(matrix, rcond=1e-10), unknowns, actuated)
     _require_solved(blocks, unknowns)
     a, multipliers = unknowns[: model.nv], unknowns[model.nv : model.nv + len(rows.names)]
-    tau = np.zeros(model.nv)
-    tau[model.actuated] = unknowns[actuated]
-    rank, determinate = rows.independence()
-    answer = Answer(a, multipliers, rank, determinate)
-    driven = Problem(model, state, tau, problem.external, problem.actuators, rows)
-    return closed_solution(driven, answer, "inverse")
+    ends = np.cumsum([columns.shape[1] for columns in drives.values()])
+    tau = dict(zip(drives, np.split(unknowns[actuated], ends[:-1]), strict=True)) if drives else None
+    answer = Answer(a, multipliers, *rows.independence())
+    return closed_solution(make_problem(model, state, rows, tau, external), answer, "inverse")
+
+
+def _drives(problem: Problem) -> dict[str, np.ndarray]:
+    """What the actuator of each joint, in the tree or cut, does to the coordinates: nv rows, a column per torque.
+
+    Power is torque times rate, so that of a cut joint acts as the transpose of the rates of its coordinates.
+    """
+    model, state = problem.model, problem.state
+    drives = {name: np.eye(model.nv)[:, place.v] for name, place in model.joints.items() if place.actuated}
+    for name, cut in model.cuts.items():
+        if cut.joint is not None and not cut.joint.passive and cut.joint.kind != "fixed":
+            drives[name] = coordinate_rates(kinematics(model, state), cut.joint).T
+    return drives
 
 
 def _least_torque_step(open_directions: np.ndarray, unknowns: np.ndarray, actuated: slice) -> np.ndarray:
@@ -95,11 +110,12 @@ def _require_solved(blocks: list[Block], unknowns: np.ndarray) -> None:
             raise UnreachableMotionError(name, float(left))
 
 
-def _equations(problem: Problem, motion: Mapping[str, ArrayLike], internal: Mapping[str, ArrayLike]) -> list[Block]:
-    """All that a, lambda and the actuated torques must satisfy: what it is, matrix, right-hand side."""
+def _equations(
+    problem: Problem, drive: np.ndarray, motion: Mapping[str, ArrayLike], internal: Mapping[str, ArrayLike]
+) -> list[Block]:
+    """All that a, lambda and the torques must satisfy: what it is, matrix, right-hand side."""
     model, state, rows = problem.model, problem.state, problem.constraints
     nv, count = model.nv, len(rows.names)
-    drive = np.eye(nv)[:, model.actuated]
     width = nv + count + drive.shape[1]
 
     def block(a: np.ndarray | None = None, lam: np.ndarray | None = None, tau: np.ndarray | None = None) -> np.ndarray:

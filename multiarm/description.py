@@ -99,7 +99,7 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Grasp:
-    """A grasp of `body` at the frame `at` on it by the frame `tip`; `at` None is not known yet."""
+    """A grasp of `body` at the frame `at` on it by the frame `tip`; `at` None is where the tip will be at assembly."""
 
     name: str
     tip: str

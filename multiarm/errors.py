@@ -12,6 +12,7 @@ __all__ = [
     "DescriptionError",
     "GraphError",
     "MissingExtraError",
+    "ImmobileWarning",
     "MultiArmError",
     "OpenLoopError",
     "RobotFileError",
@@ -54,16 +55,19 @@ class BadInputError(MultiArmError, ValueError):
 class SingularInertiaError(MultiArmError, ArithmeticError):
     """The articulated inertia D at a joint is not positive, so its acceleration is undefined.
 
-    ``body`` and ``joint`` name the place, ``value`` is D (kg m^2 or kg).
+    ``body`` and ``joint`` name the place, ``value`` is D (kg m^2 or kg), ``holders`` the grasps of a body without mass.
     """
 
-    def __init__(self, body: str, joint: str, value: float) -> None:
+    def __init__(self, body: str, joint: str, value: float, holders: Iterable[str] = ()) -> None:
+        self.body, self.joint, self.value, self.holders = body, joint, value, tuple(holders)
         super().__init__(
-            f"the articulated inertia D of body {body!r} at joint {joint!r} is {value:.3g}, not positive "
+            f"object {body!r}, held by {', '.join(repr(name) for name in self.holders)}, has no mass and no inertia: "
+            f"give it inertia= or shape= and mass=, or keep one of its rigid grasps in the tree (cuts=[...])"
+            if self.holders
+            else f"the articulated inertia D of body {body!r} at joint {joint!r} is {value:.3g}, not positive "
             f"beyond rounding: give the body mass and inertia, or the joint armature (or the masses and lengths it "
             f"carries differ by more than double precision can tell apart)"
         )
-        self.body, self.joint, self.value = body, joint, value
 
 
 class OpenLoopError(MultiArmError, ValueError):
@@ -96,6 +100,10 @@ class UnreachableMotionError(MultiArmError, ArithmeticError):
 
 class RobotFileWarning(UserWarning):
     """Something in a robot file that could not be used."""
+
+
+class ImmobileWarning(UserWarning):
+    """A mechanism whose constraints leave it no way to move where it is."""
 
 
 class UnphysicalInertiaWarning(UserWarning):

@@ -10,6 +10,7 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 from multiarm.description import Frame
 from multiarm.errors import UnknownNameError
+from multiarm.grasp_motion import GraspMotion, grasp_motion
 from multiarm.joints import free_directions
 from multiarm.model import Model, grasp_as_joint
 from multiarm.state import State
@@ -82,7 +83,7 @@ class Kinematics:
             near, far = Frame(name, joint.parent, joint.at), Frame(name, joint.child, joint.in_child)
             q = v = np.zeros(0)
         elif name in self.model.cuts:
-            cut = self.model.cuts[name]
+            cut = (self.model.complete(self.state) if name in self.model.open_grasps else self.model).cuts[name]
             near, far, joint = cut.parent, cut.child, cut.joint or grasp_as_joint(cut)
         else:
             raise UnknownNameError("joint or grasp", name, [*self.model.joints, *self.model.merged, *self.model.cuts])
@@ -91,6 +92,10 @@ class Kinematics:
         velocity = self._at(far.body, child_frame.translation) - self._at(near.body, child_frame.translation)
         directions = free_directions(joint, parent_frame.rotation.as_matrix(), child_frame.rotation.as_matrix())
         return JointMotion(name, parent_frame, child_frame, velocity, directions, q, v)
+
+    def grasp(self, name: str) -> GraspMotion:
+        """How the object turns in a grasp: Theta and W of JPL 88-11-II, App. A."""
+        return grasp_motion(self, name)
 
     def _at(self, body: str, point: np.ndarray) -> np.ndarray:
         """Velocity of the point of `body` that is at `point` now."""
@@ -101,7 +106,8 @@ class Kinematics:
 
 def kinematics(model: Model, state: State) -> Kinematics:
     """Poses, velocities and bias accelerations at `state`; one outward sweep, JPL 88-11-I (2.17)-(2.19)."""
-    return Kinematics(model, model.own(state))
+    state = model.own(state)
+    return Kinematics(model if state.model.open_grasps else model.complete(state), state)
 
 
 def jacobian(model: Model, q: ArrayLike | State, frame: str) -> np.ndarray:

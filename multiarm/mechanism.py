@@ -281,7 +281,7 @@ class Mechanism:
         body : str
             The body (or frame) held.
         at : pose, optional
-            The contact frame in the body; None for one that is not known yet, which compiles but cannot be solved.
+            The contact frame in the body; None to hold it where the tip is when the model is assembled.
         kind : str
             rigid, revolute, soft_finger or point.
         name : str, optional

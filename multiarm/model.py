@@ -17,7 +17,7 @@ from contacts import grasp_kind
 from graphs import Topology
 from multiarm.arms import Arm
 from multiarm.description import Body, Coupling, Frame, Grasp, Joint
-from multiarm.errors import BadInputError, UnknownNameError
+from multiarm.errors import BadInputError, DescriptionError, UnknownNameError
 from multiarm.joints import joint_kind
 from multiarm.state import State, fill_coordinates
 
@@ -150,6 +150,17 @@ class Model:
         row = self.placement(name).link
         return next((joint for joint, place in self.joints.items() if row in place.links), None)
 
+    def hangs_by(self, joint: str) -> str:
+        """The body that hangs in the tree by a joint; its child, unless the tree runs against it."""
+        if joint in self.merged:
+            declared = self.merged[joint]
+            hanging = self.topology.parent.get(declared.child)
+            return declared.child if hanging is not None and hanging.joint == joint else declared.parent
+        if joint not in self.joints:
+            raise UnknownNameError("joint of the tree", joint, [*self.joints, *self.merged])
+        place = self.joints[joint]
+        return place.joint.child if place.sign > 0 else place.joint.parent
+
     def placement(self, name: str) -> Placement:
         """Where a body or frame sits."""
         if name in self.placements:
@@ -188,7 +199,8 @@ class Model:
         for name, place in self.joints.items():
             if place.joint.kind in ("spherical", "free"):
                 quaternion = q[place.q.start : place.q.start + 4]
-                length = float(np.linalg.norm(quaternion))
+                with np.errstate(over="ignore"):
+                    length = float(np.linalg.norm(quaternion))
                 if abs(length - 1.0) > 1e-6:
                     raise BadInputError(
                         f"q of {name!r}: the quaternion (x, y, z, w) = {quaternion.tolist()} "
@@ -210,6 +222,26 @@ class Model:
                 f"model.state(q=state.q, v=state.v) makes one for this model ({self.name!r}) if its coordinates fit"
             )
         return state
+
+    @cached_property
+    def open_grasps(self) -> tuple[str, ...]:
+        """Grasps whose place on the object is left open (`at=None`); `assemble` and `grasped` fill it in."""
+        return tuple(name for name, grasp in self.grasps.items() if grasp.at is None)
+
+    def complete(self, state: State) -> Model:
+        """The model itself; where it leaves the place of grasps open, the state's own, in which they have one."""
+        self.own(state)
+        if not self.open_grasps:
+            return self
+        if state.model.open_grasps:
+            name = self.open_grasps[0]
+            raise DescriptionError(
+                f"grasp {name!r} has no at=, and in this state it is not known where on {self.grasps[name].body!r} it "
+                f"holds: multiarm.assemble(model, guess) takes it where the tip is in the guess (state.model is then "
+                f"the completed model), or give at=",
+                self.open_grasps,
+            )
+        return state.model
 
     @cached_property
     def fingerprint(self) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from multiarm.errors import UnknownNameError
+from multiarm.grasp_motion import GraspMotion, grasp_motion
+from multiarm.joint_forces import JointForces
+from multiarm.kinematics import kinematics
 from multiarm.model import Model
+from multiarm.reactions import JointReactions
 from multiarm.state import State
 from multiarm.sweeps import layout as at
 from multiarm.sweeps.composite import mass_matrix
@@ -21,32 +24,6 @@ from multiarm.wrench import Wrench
 __all__ = ["JointForces", "Solution", "interbody_forces"]
 
 
-class JointForces(Mapping[str, Wrench]):
-    """Inter-body forces by joint name: on the joint's child by its parent, at the joint."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def __getitem__(self, name: str) -> Wrench:
-        model = self._workspace.model
-        if name not in model.joints:
-            hint = f"{name!r} is fixed: its two bodies are one link" if name in model.merged else ""
-            hint = f"{name!r} is cut: with the loops open nothing acts through it" if name in model.cuts else hint
-            raise UnknownNameError("force through joint", name, model.joints, hint)
-        place = model.joints[name]
-        k = place.links[-1]
-        f = place.sign * self._workspace.link[k, at.FORCE : at.FORCE + 6]
-        return Wrench(
-            f[:3].copy(), f[3:].copy(), self._workspace.origin(k).copy(), on=place.joint.child, by=place.joint.parent
-        )
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._workspace.model.joints)
-
-    def __len__(self) -> int:
-        return len(self._workspace.model.joints)
-
-
 def interbody_forces(model: Model, state: State, a: np.ndarray, external: External | None = None) -> JointForces:
     """f = phi (M alpha + b - external): the force through every tree joint, actuator and bearing together.
 
@@ -54,7 +31,7 @@ def interbody_forces(model: Model, state: State, a: np.ndarray, external: Extern
     are open.
     """
     workspace = _moved(model, state, a, external)[0]
-    return JointForces(workspace)
+    return JointForces(workspace, external)
 
 
 def _moved(model: Model, state: State, a: np.ndarray, external: External | None) -> tuple[Workspace, np.ndarray]:
@@ -119,12 +96,25 @@ class Solution(np.lib.mixins.NDArrayOperatorsMixin):
     @cached_property
     def tree_forces(self) -> JointForces:
         """Force through every tree joint, on its child by its parent."""
-        return JointForces(self._newton_euler[0])
+        return JointForces(self._newton_euler[0], self.external)
 
     @property
     def forces(self) -> Mapping[str, Wrench]:
         """Forces by name, on the child by the parent; with the loops open those through the tree joints."""
         return self.tree_forces
+
+    @cached_property
+    def reactions(self) -> JointReactions:
+        """Every force of `forces` split into what the joint's actuator gives and what its bearing carries."""
+        return JointReactions(kinematics(self.model, self.state), self.forces, self._has_one_value)
+
+    def _has_one_value(self, joint: str) -> bool:
+        """Whether the force through a joint is the only one possible; always so with the loops open."""
+        return True
+
+    def grasp(self, name: str) -> GraspMotion:
+        """How the object turns in a grasp: `theta`, `W` and `W_dot`, whether the grasp is closed or left open."""
+        return grasp_motion(kinematics(self.model, self.state), name, self.acceleration)
 
     @property
     def balancing_forces(self) -> np.ndarray:

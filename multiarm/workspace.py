@@ -128,7 +128,8 @@ def raise_for_status(model: Model, link: np.ndarray, status: int) -> NoReturn:
     joint = next(name for name, place in model.joints.items() if status in place.links)
     carried = model.joints[joint].links[-1]
     body = next(name for name, place in model.placements.items() if place.link == carried)
-    raise SingularInertiaError(body, joint, float(link[status, at.D]))
+    holders = [name for name, grasp in model.grasps.items() if grasp.body == body and model.bodies[body].mass == 0.0]
+    raise SingularInertiaError(body, joint, float(link[status, at.D]), holders)
 
 
 def frame_rows(model: Model, frames: list[str]) -> np.ndarray:

@@ -356,7 +356,7 @@ def test_forces_through_the_joints(moment):
     a, data = moment.T.T @ moment.data.qacc, copy(moment.data)
     mujoco.mj_rnePostConstraint(moment.peer, data)
     forces = ma.interbody_forces(moment.model, moment.state, a, moment.external)
-    on_outer = [force if moment.model.joints[name].sign > 0 else -force for name, force in forces.items()]
+    on_outer = [force if force.on == moment.model.hangs_by(name) else -force for name, force in forces.items()]
     on_outer = [force for force in on_outer if force.on in moment.bodies]  # not those between several joints of a body
     roots = [moment.peer.body(force.on).rootid[0] for force in on_outer]
     ours = [force.about(data.subtree_com[root]).array for force, root in zip(on_outer, roots, strict=True)]

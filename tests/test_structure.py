@@ -18,8 +18,9 @@ STAGES = (
     {"joints", "checks", "arms", "robots", "urdf_document", "urdf", "mjcf_document", "mjcf_equality", "mjcf"},
     {"state", "mechanism", "model", "display", "compilation"},
     {"workspace", "kernels", "cut_rows", "loop_tables"},
-    {"operators", "solution", "kinematics", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
-    {"manifold", "load", "constraints", "solvers"},
+    {"joint_forces", "kinematics", "reactions", "grasp_motion"},
+    {"operators", "solution", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
+    {"manifold", "load", "constraints", "cut_coordinates", "determinacy", "solvers"},
     {"closed_chain", "closed_chain_inverse", "assembly", "mobility"},
 )
 
