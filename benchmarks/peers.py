@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
@@ -14,7 +15,17 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 import multiarm as ma
 
-__all__ = ["PinocchioRobot", "pinocchio", "pinocchio_arm", "pinocchio_file", "quiet_load", "robot_file"]
+__all__ = [
+    "ADVICE",
+    "PinocchioRobot",
+    "pinocchio",
+    "pinocchio_arm",
+    "pinocchio_file",
+    "quiet_load",
+    "revolute",
+    "robot_file",
+    "se3",
+]
 
 ADVICE = "the benchmark needs it: pip install 'multiarm[test]'"
 
@@ -59,18 +70,18 @@ class PinocchioRobot:
     ----------
     model, data
         Pinocchio's own.
-    frame : int
-        Number of the tip's frame.
-    arm : str
-        Prefix of the joints' names in the multiarm model.
+    names : mapping
+        The joints' names in the multiarm model to those in Pinocchio's.
     ours : Model
         The multiarm model.
+    frame : int
+        Number of the tip's frame, where there is one.
     """
 
     model: Any
-    frame: int
-    arm: str
+    names: Mapping[str, str]
     ours: ma.Model
+    frame: int = -1
     data: Any = field(init=False)
 
     def __post_init__(self) -> None:
@@ -115,24 +126,13 @@ class PinocchioRobot:
 
     def _pairs(self) -> list[tuple[Any, Any]]:
         """The peer's joints beside ours."""
-        pairs = []
-        for name, place in self.ours.joints.items():
-            peer = "root_joint" if place.joint.kind == "free" else name.removeprefix(f"{self.arm}/")
-            pairs.append((self.model.joints[self.model.getJointId(peer)], place))
-        return pairs
+        joints = self.ours.joints
+        return [(self.model.joints[self.model.getJointId(self.names[name])], joints[name]) for name in joints]
 
 
 def pinocchio_arm(robot: ma.Robot, arm: str, ours: ma.Model) -> PinocchioRobot:
-    """A fixed-base robot of revolute and fixed joints, number by number from its description.
-
-    Joints about x, y or z become the aligned types, which Pinocchio runs faster than the general one.
-    """
+    """A fixed-base robot of revolute and fixed joints, number by number from its description."""
     pin = pinocchio()
-    aligned = {
-        (1.0, 0.0, 0.0): pin.JointModelRX,
-        (0.0, 1.0, 0.0): pin.JointModelRY,
-        (0.0, 0.0, 1.0): pin.JointModelRZ,
-    }
     model = pin.Model()
     model.gravity.linear = np.array(ours.gravity)
     bodies = {body.name: body for body in robot.bodies}
@@ -141,11 +141,9 @@ def pinocchio_arm(robot: ma.Robot, arm: str, ours: ma.Model) -> PinocchioRobot:
         if not np.array_equal(joint.in_child.as_matrix(), np.eye(4)) or joint.armature:
             raise ValueError(f"joint {joint.name!r} stands off its child's origin or has a rotor")
         parent, place = carried[joint.parent]
-        place = place * _se3(joint.at)
+        place = place * se3(joint.at)
         if joint.kind == "revolute":
-            axis = tuple(joint.axis.tolist())
-            kind = aligned[axis]() if axis in aligned else pin.JointModelRevoluteUnaligned(joint.axis)
-            parent, place = model.addJoint(parent, kind, place, joint.name), pin.SE3.Identity()
+            parent, place = model.addJoint(parent, revolute(joint.axis), place, joint.name), pin.SE3.Identity()
         elif joint.kind != "fixed":
             raise ValueError(f"joint {joint.name!r} is {joint.kind}, not revolute or fixed")
         body = bodies[joint.child]
@@ -153,16 +151,33 @@ def pinocchio_arm(robot: ma.Robot, arm: str, ours: ma.Model) -> PinocchioRobot:
         carried[joint.child] = parent, place
     tip = next(frame for frame in robot.frames if frame.name == robot.tips["tip"])
     parent, place = carried[tip.body]
-    frame = model.addFrame(pin.Frame(tip.name, parent, place * _se3(tip.pose), pin.FrameType.OP_FRAME))
-    return PinocchioRobot(model, frame, arm, ours)
+    frame = model.addFrame(pin.Frame(tip.name, parent, place * se3(tip.pose), pin.FrameType.OP_FRAME))
+    return PinocchioRobot(model, {name: name.removeprefix(f"{arm}/") for name in ours.joints}, ours, frame)
 
 
 def pinocchio_file(path: Path, tip: str, arm: str, ours: ma.Model) -> PinocchioRobot:
     """A robot on a floating base as Pinocchio itself reads its file."""
     pin = pinocchio()
     model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
-    return PinocchioRobot(model, model.getFrameId(tip), arm, ours)
+    names = {
+        name: "root_joint" if place.joint.kind == "free" else name.removeprefix(f"{arm}/")
+        for name, place in ours.joints.items()
+    }
+    return PinocchioRobot(model, names, ours, model.getFrameId(tip))
 
 
-def _se3(pose: RigidTransform) -> Any:
+def revolute(axis: np.ndarray) -> Any:
+    """Pinocchio's joint about an axis: of the aligned types where there is one, which it runs faster."""
+    pin = pinocchio()
+    aligned = {
+        (1.0, 0.0, 0.0): pin.JointModelRX,
+        (0.0, 1.0, 0.0): pin.JointModelRY,
+        (0.0, 0.0, 1.0): pin.JointModelRZ,
+    }
+    key = tuple(axis.tolist())
+    return aligned[key]() if key in aligned else pin.JointModelRevoluteUnaligned(axis)
+
+
+def se3(pose: RigidTransform) -> Any:
+    """A pose in Pinocchio."""
     return pinocchio().SE3(pose.as_matrix())
