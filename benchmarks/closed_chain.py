@@ -235,7 +235,7 @@ def run(rounds: int, ms: float) -> dict[str, Any]:
 
 def print_row(row: dict[str, Any], title: str) -> None:
     """One comparison: a line per route, and the verdict."""
-    print(f"\n{title} (nv {row['nv']}, {row['rows']} rows)".ljust(52) + "      [us]  ratio  max error")
+    print("\n" + f"{title} (nv {row['nv']}, {row['rows']} rows)".ljust(52) + "     [us]  ratio  max error")
     for entry in row["routes"]:
         ratio = "" if entry["program"] == "multiarm" else f"{entry['us'] / row['ours_us']:.2f}"
         print(f"  {entry['name']:28} {entry['program']:20} {entry['us']:9.2f}  {ratio:>5}  {entry['max_error']:9.1e}")

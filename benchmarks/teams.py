@@ -56,13 +56,18 @@ class Team:
         return sum(cut.rows for cut in self.model.cuts.values())
 
 
+def rim_of(arms: int) -> float:
+    """Half the edge of the object that so many arms hold [m]."""
+    return max(RIM, HANDS_APART * arms / (2 * np.pi))
+
+
 def circle(robot: ma.Robot, arms: int, home: ArrayLike) -> ma.Mechanism:
     """`arms` equal robots on a circle, facing the object in its middle, which they hold in the pose `home`."""
     alone = ma.Mechanism()
     alone.add_arm("arm", robot)
     model = alone.compile()
     tip = ma.kinematics(model, model.state(q={"arm": home})).pose("arm/tip")
-    rim = max(RIM, HANDS_APART * arms / (2 * np.pi))
+    rim = rim_of(arms)
     middle = ma.pose((0, 0, tip.translation[2]))
     mechanism = ma.Mechanism(f"{arms} {robot.name}")
     at = []
@@ -104,7 +109,7 @@ def _moving(model: ma.Model, arms: int, home: np.ndarray, random: np.random.Gene
     """A state near `home`: the box moved and turned a little, the arms brought to it, velocities at random."""
     q = np.array(model.neutral)
     box = q[model.q_slice(BOX)]
-    box[:4] = Rotation.from_rotvec(random.normal(scale=0.1, size=3)).as_quat()
+    box[:4] = Rotation.from_rotvec(random.normal(scale=0.015 / rim_of(arms), size=3)).as_quat()
     box[4:] += random.normal(scale=0.03, size=3)
     for i in range(arms):
         q[model.q_slice(f"arm{i}")] = home + random.normal(scale=0.2, size=len(home))
