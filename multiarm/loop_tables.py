@@ -222,7 +222,7 @@ def _fill_cuts(loop: np.ndarray, table: np.ndarray, plan: _Layout, number: dict[
         loop[first_cluster + g, : lo.METHOD] = (
             c, len(cluster), sum(cut.rows for cut in cluster), axes[0] if axes else 0, len(axes), 0,
         )  # fmt: skip
-        for axis, following in zip(axes, [*axes[1:], 0], strict=True):
+        for axis, following in zip(axes, [*axes, 0][1:], strict=True):
             loop[lo.FIRST_LINK + axis, lo.NEXT_AXIS] = following
         for slot, cut in enumerate(cluster):
             hubs = [number.get(hub, -1) for hub in cut.hubs]

@@ -72,8 +72,8 @@ def factor_block(link, loop, cut, room, white, g):
     c = loop[cluster_row(loop, g), lo.FIRST_CUT]
     row = cut_row(loop, c)
     x = cut[c]
-    factors, pivots, share = factor_six(form_omega(link, loop, white, g, loop[row, lo.COUNT]))
-    if not share > STRONG:
+    factors, pivots, sound = factor_six(form_omega(link, loop, white, g, loop[row, lo.COUNT]), STRONG)
+    if not sound:
         return False
     store_factors(x, lo.FACTORS, factors, pivots)
     start, n = loop[0, lo.SYSTEM], 6 * loop[0, lo.HUBS]

@@ -57,8 +57,8 @@ def add_square(k, s, x):
 
 
 @value
-def factor_six(k):
-    """L, 1/d, and the least share that a pivot d keeps of its diagonal entry."""
+def factor_six(k, least):
+    """L, 1/d, and whether every pivot d is positive and keeps more than the share `least` of its diagonal entry."""
     a01, a02, a03, a04, a05 = k[1], k[2], k[3], k[4], k[5]
     p0 = 1.0 / k[0]
     l10, l20, l30, l40, l50 = a01 * p0, a02 * p0, a03 * p0, a04 * p0, a05 * p0
@@ -87,9 +87,10 @@ def factor_six(k):
     l54 = a45 * p4
     d5 = k[20] - l50 * a05 - l51 * a15 - l52 * a25 - l53 * a35 - l54 * a45
 
-    share = min(min(d1 / k[6], d2 / k[11]), min(min(d3 / k[15], d4 / k[18]), d5 / k[20]))
+    sound = (k[0] > 0.0) & (d1 > least * k[6]) & (d2 > least * k[11])
+    sound &= (d3 > least * k[15]) & (d4 > least * k[18]) & (d5 > least * k[20])
     factors = (l10, l20, l30, l40, l50, l21, l31, l41, l51, l32, l42, l52, l43, l53, l54)
-    return factors, (p0, p1, p2, p3, p4, 1.0 / d5), share if k[0] > 0.0 else -1.0
+    return factors, (p0, p1, p2, p3, p4, 1.0 / d5), sound
 
 
 @value

@@ -45,8 +45,8 @@ def upper_triangle(room, i):
 @value
 def cholesky_of_one(room, start):
     """One hub on values, four times as fast: L and the roots of 1/d, in place of the block."""
-    factors, p, share = factor_six(upper_triangle(room, start))
-    if not share > 0.0:
+    factors, p, sound = factor_six(upper_triangle(room, start), 0.0)
+    if not sound:
         return 1
     roots = (math.sqrt(p[0]), math.sqrt(p[1]), math.sqrt(p[2]), math.sqrt(p[3]), math.sqrt(p[4]), math.sqrt(p[5]))
     store_factors(room, start, factors, roots)
