@@ -17,7 +17,6 @@ import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation
 
 from multiarm.description import Coupling, Joint
-from multiarm.errors import DescriptionError
 from multiarm.kinematics import Kinematics, kinematics
 from multiarm.loop_tables import LoopTables, loop_tables
 from multiarm.model import CutJoint, Model, grasp_as_joint
@@ -155,18 +154,6 @@ def whole_rows(left: np.ndarray) -> np.ndarray:
 
 def constraints(model: Model, state: State) -> Constraints:
     """Every constraint of `model` at `state`."""
-    heavy = [cut.name for cut in model.cuts.values() if cut.joint is not None and cut.joint.armature > 0.0]
-    if heavy:
-        raise DescriptionError(
-            f"joint {heavy[0]!r} has armature and is cut, where a rotor cannot be accounted for: cut another of its "
-            f"loop (cuts=[...])",
-            heavy,
-        )
-    for cut in model.cuts.values():
-        if cut.grasp is not None and cut.grasp.at is None:
-            raise DescriptionError(
-                f"grasp {cut.name!r} has no at=, so nobody knows where on {cut.child.body!r} it holds", [cut.name]
-            )
     kin = kinematics(model, state)
     tables = loop_tables(model).copy()
     settle_cuts(kin.workspace.tree, kin.workspace.link, tables.loop, tables.cut)

@@ -1,8 +1,9 @@
 """The compiled kernels, for use inside a user's own ``@numba.njit`` code.
 
 Each takes the two tables of ``multiarm.compiled(model)`` first (`tree`, `link`; one `link` per thread), then plain
-contiguous float64 arrays. None allocates. Each returns 0, the row of a link whose articulated inertia is not positive,
-or -1 for arrays of the wrong length; ``compiled(model).check(status)`` turns that into an error with names.
+contiguous float64 arrays; the closed-chain ones (`structured`, `rccfd1` to `rccfd3`) take `loops.loop`, `loops.cut` and
+`loops.room` in between. None allocates. Each returns 0, the row of a link whose articulated inertia is not positive, or
+-1 for arrays of the wrong length; ``compiled(model).check(status)`` turns that into an error with names.
 """
 
 from multiarm.sweeps.articulated import articulate
@@ -12,6 +13,8 @@ from multiarm.sweeps.forward import fd1, fd2, fd3, fd4, solve_mass
 from multiarm.sweeps.inverse import hybrid, newton_euler
 from multiarm.sweeps.kinematics import jacobian, locate, totals
 from multiarm.sweeps.operators import gather, scatter
+from multiarm.sweeps.rccfd import rccfd1, rccfd2, rccfd3
+from multiarm.sweeps.structured import structured
 
 __all__ = [
     "articulate",
@@ -27,8 +30,12 @@ __all__ = [
     "mass_matrix",
     "newton_euler",
     "operational_compliance",
+    "rccfd1",
+    "rccfd2",
+    "rccfd3",
     "scatter",
     "solve_mass",
+    "structured",
     "tip_gram",
     "totals",
 ]

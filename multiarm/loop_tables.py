@@ -12,6 +12,7 @@ from networkx.utils import reverse_cuthill_mckee_ordering
 from scipy.spatial.transform import RigidTransform
 
 from multiarm.cut_rows import cut_rows
+from multiarm.errors import DescriptionError
 from multiarm.model import CutJoint, Model, Placement, TreeJoint, grasp_as_joint
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
@@ -168,7 +169,26 @@ def loop_tables(model: Model) -> LoopTables:
     return _TABLES[model]
 
 
+def _require_imposable(model: Model) -> None:
+    """Raise for cuts that no solver could close."""
+    heavy = [cut.name for cut in model.cuts.values() if cut.joint is not None and cut.joint.armature > 0.0]
+    if heavy:
+        raise DescriptionError(
+            f"joint {heavy[0]!r} has armature and is cut, where a rotor cannot be accounted for: cut another of its "
+            f"loop (cuts=[...])",
+            heavy,
+        )
+    if model.open_grasps:
+        name = model.open_grasps[0]
+        raise DescriptionError(
+            f"grasp {name!r} has no at=, so nobody knows where on {model.grasps[name].body!r} it holds: assemble a "
+            f"state and use its model (state.model), or give at=",
+            model.open_grasps,
+        )
+
+
 def _make_tables(model: Model) -> LoopTables:
+    _require_imposable(model)
     plan = _Layout(model)
     links, cuts, clusters, hubs = len(model.tree), plan.cuts, plan.clusters, plan.hubs
     loop = np.zeros((lo.FIRST_LINK + links + len(cuts) + len(clusters) + len(hubs), lo.LOOP_COLUMNS), np.int64)
@@ -179,7 +199,7 @@ def _make_tables(model: Model) -> LoopTables:
     )  # fmt: skip
     n = 6 * len(hubs)
     sizes = {lo.HUB_FRAMES: 12 * len(hubs), lo.WHITE: links * width, lo.SYSTEM: n * n}
-    sizes |= {lo.RIGHT: n, lo.ALPHA: n, lo.SPARE: n, lo.WEAK: rows * (n + 2 * rows + 3)}
+    sizes |= {lo.RIGHT: n, lo.ALPHA: n, lo.SPARE: n, lo.WEAK: rows * (links + n + 2 * rows + 3)}
     room_size = 0
     for column, size in sizes.items():
         loop[0, column] = room_size

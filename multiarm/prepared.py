@@ -6,16 +6,24 @@ from collections.abc import Callable
 
 import numpy as np
 
+from multiarm.errors import UnknownNameError
+from multiarm.loop_tables import LoopTables, loop_tables
 from multiarm.model import Model
 from multiarm.sweeps import layout as at
+from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.compliance import operational_compliance
 from multiarm.sweeps.composite import mass_matrix
 from multiarm.sweeps.forward import fd4
 from multiarm.sweeps.inverse import hybrid, newton_euler
 from multiarm.sweeps.kinematics import jacobian, locate
+from multiarm.sweeps.rccfd import rccfd1, rccfd2, rccfd3
+from multiarm.sweeps.structured import structured
 from multiarm.workspace import Workspace, frame_rows, raise_for_status
 
 __all__ = ["Compiled", "compiled"]
+
+Call = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+CLOSED = {"structured": structured, "rccfd1": rccfd1, "rccfd2": rccfd2, "rccfd3": rccfd3}
 
 
 class Compiled:
@@ -30,7 +38,11 @@ class Compiled:
     Attributes
     ----------
     forward_dynamics : callable
-        (q, v, tau, out): accelerations of the tree by FD4.
+        (q, v, tau, out): accelerations with the loops closed, by the structured solver; `multipliers` and `force` tell
+        what the constraints gave. The state is taken to be on the constraints. The same as `tree_forward_dynamics` for
+        a model without constraints.
+    tree_forward_dynamics : callable
+        (q, v, tau, out): accelerations with the loops open, by FD4.
     inverse_dynamics : callable
         (q, v, a, out): generalised forces by Newton-Euler.
     hybrid_dynamics : callable
@@ -46,10 +58,14 @@ class Compiled:
         `link_of` tells a body's row. Zero at first.
     tree, link : array
         The tables of ``multiarm.sweeps.layout``.
+    loops : LoopTables
+        Those of ``multiarm.sweeps.loop_layout``: `loops.loop`, `loops.cut`, `loops.room`.
     """
 
-    forward_dynamics: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-    inverse_dynamics: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    forward_dynamics: Call
+    tree_forward_dynamics: Call
+    inverse_dynamics: Call
+    loops: LoopTables
 
     def __init__(self, model: Model) -> None:
         workspace = Workspace(model)
@@ -58,7 +74,7 @@ class Compiled:
         self._rest = np.zeros(model.nv)
 
         # closures, because an attribute look-up per array is dear at this scale
-        def forward_dynamics(q: np.ndarray, v: np.ndarray, tau: np.ndarray, out: np.ndarray) -> np.ndarray:
+        def tree_forward_dynamics(q: np.ndarray, v: np.ndarray, tau: np.ndarray, out: np.ndarray) -> np.ndarray:
             status = fd4(tree, link, q, v, tau, out)
             if status:
                 raise_for_status(model, link, status)
@@ -70,7 +86,43 @@ class Compiled:
                 raise_for_status(model, link, status)
             return out
 
-        self.forward_dynamics, self.inverse_dynamics = forward_dynamics, inverse_dynamics
+        self.tree_forward_dynamics, self.inverse_dynamics = tree_forward_dynamics, inverse_dynamics
+        self.loops = loop_tables(model).copy()
+        self.forward_dynamics = self.forward_dynamics_by("structured")
+
+    def forward_dynamics_by(self, solver: str) -> Call:
+        """`forward_dynamics` by "structured", "rccfd1", "rccfd2" or "rccfd3"; all share `multipliers` and `force`."""
+        if solver not in CLOSED:
+            raise UnknownNameError("compiled solver", solver, CLOSED)
+        if not self.loops.names:
+            return self.tree_forward_dynamics
+        model, tree, link, kernel = self.model, self.tree, self.link, CLOSED[solver]
+        loop, cut, room = self.loops.loop, self.loops.cut, self.loops.room
+
+        def forward_dynamics(q: np.ndarray, v: np.ndarray, tau: np.ndarray, out: np.ndarray) -> np.ndarray:
+            status = kernel(tree, link, loop, cut, room, q, v, tau, out)
+            if status:
+                raise_for_status(model, link, status)
+            return out
+
+        return forward_dynamics
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """lambda of every constraint row after `forward_dynamics`, cuts in the order of the model, then couplings."""
+        return self.loops.per_row(lo.LAMBDA)
+
+    @property
+    def rank(self) -> int:
+        """Number of independent constraint rows at the last `forward_dynamics`."""
+        return int(self.loops.loop[0, lo.RANK])
+
+    def force(self, name: str) -> np.ndarray:
+        """[torque; force] of a cut on its child at the child-side frame, world axes, after `forward_dynamics`."""
+        cuts = list(self.model.cuts)
+        if name not in cuts:
+            raise UnknownNameError("cut joint or grasp", name, cuts)
+        return self.loops.normals(name).T @ self.multipliers[self.loops.rows[self.loops.names.index(name)]]
 
     @property
     def external(self) -> np.ndarray:

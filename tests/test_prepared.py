@@ -32,7 +32,7 @@ def arrays(state, count):
 def test_prepared_calls_equal_the_named_functions(model, state):
     calls = ma.compiled(model)
     q, v, x, out = arrays(state, 2)
-    assert np.array_equal(calls.forward_dynamics(q, v, x, out), ma.tree_forward_dynamics(model, state, x).a)
+    assert np.array_equal(calls.tree_forward_dynamics(q, v, x, out), ma.tree_forward_dynamics(model, state, x).a)
     assert np.array_equal(calls.inverse_dynamics(q, v, x, out), ma.inverse_dynamics(model, state, x))
     matrix = np.empty((model.nv, model.nv))
     assert np.array_equal(calls.mass_matrix(q, matrix), ma.mass_matrix(model, state))

@@ -46,4 +46,5 @@ ALPHA = 93  # spatial acceleration (or its part beyond ZETA), gravity's pseudo-a
 EXTERNAL = 99  # wrench on the link at its origin, 6
 ORIGIN = 105  # position of the origin in the world, 3
 VELOCITY = 108  # linear velocity of the origin, 3
-LINK_COLUMNS = 112
+CHANGE = 111  # of the spatial acceleration by the last solution of a loop, 6
+LINK_COLUMNS = 120

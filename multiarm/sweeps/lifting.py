@@ -103,6 +103,13 @@ def lift_cut(tree, link, loop, cut, white, c):
         x[lo.WANT + i] -= x[lo.CHILD_FORCE + lo.GAINED + i] + x[lo.PARENT_FORCE + lo.GAINED + i]
 
 
+@value
+def white_table(loop, room):
+    """What every axis feels of the rows of its cluster: links x lanes."""
+    links, width, start = loop[0, lo.LINKS], loop[0, lo.WIDTH], loop[0, lo.WHITE]
+    return room[start : start + links * width].reshape((links, width))
+
+
 @step
 def lift_cluster(tree, link, loop, cut, white, g):
     """White rows of every axis of cluster g."""

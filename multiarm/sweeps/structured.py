@@ -5,29 +5,11 @@ from __future__ import annotations
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.blocks import factor_block, reduce_block, resolve_block
-from multiarm.sweeps.forward import filter_with_bias
-from multiarm.sweeps.inward import (
-    along_rotation,
-    along_screw,
-    along_slide,
-    gathered_force,
-    gathered_inertia,
-    own_bias_force,
-)
+from multiarm.sweeps.closing import applied, filter_all, smooth_all, start_cuts, want_left
 from multiarm.sweeps.jit import kernel, step, value
-from multiarm.sweeps.lifting import innovate, lift_cluster
-from multiarm.sweeps.loops import (
-    cluster_row,
-    cut_row,
-    hub_frame,
-    hub_row,
-    largest_gap,
-    link_row,
-    load_lane,
-    place_all,
-    settle_cut,
-)
-from multiarm.sweeps.outward import fits, weigh
+from multiarm.sweeps.lifting import innovate, lift_cluster, white_table
+from multiarm.sweeps.loops import cluster_row, cut_row, hub_row, largest_gap, place_all
+from multiarm.sweeps.outward import fits
 from multiarm.sweeps.skyline import back_substitute, cholesky, first_unknown, forward_substitute
 from multiarm.sweeps.splitting import (
     count_weak,
@@ -39,65 +21,11 @@ from multiarm.sweeps.splitting import (
     solve_weak,
     split_tables,
 )
-from multiarm.sweeps.values import (
-    add6,
-    apply9,
-    apply9_transposed,
-    axpy6,
-    dot6,
-    load3,
-    load6,
-    load9,
-    load_sym6,
-    shift_motion,
-    store6,
-    store_sym6,
-    sub6,
-)
+from multiarm.sweeps.values import load6, load_sym6, sub6
 
 # Share of the largest singular value below which a row counts as redundant, on the constraints.
 RANK_TOLERANCE = 1e-10
 MOST_STEPS = 12
-
-
-@value
-def gather_hub(tree, link, k):
-    """P and z of a hub: what hangs on it, and its own."""
-    i, h, m = weigh(link, k, load9(link, k, at.ROTATION))
-    store_sym6(link, k, at.ARTICULATED, gathered_inertia(tree, link, k, i, h, m))
-    store6(link, k, at.FORCE, add6(gathered_force(tree, link, k), own_bias_force(link, k, i, h)))
-
-
-@value
-def filter_all(tree, link, loop, tau):
-    """Inward: the articulated-body filter of FD4 up to the hubs; returns a link whose D is not positive, or 0."""
-    bad = 0
-    for k in range(tree.shape[0] - 1, 0, -1):
-        role = loop[link_row(k), lo.ROLE]
-        if role == lo.HUB_INNER:
-            continue
-        if role == lo.HUB_BODY:
-            gather_hub(tree, link, k)
-            continue
-        kind = tree[k, at.KIND]
-        if kind == at.PRISMATIC:
-            margin = filter_with_bias(tree, link, k, tau, along_slide)
-        elif kind == at.SCREW:
-            margin = filter_with_bias(tree, link, k, tau, along_screw)
-        else:
-            margin = filter_with_bias(tree, link, k, tau, along_rotation)
-        if bad == 0 and not margin > 0.0:
-            bad = k
-    return bad
-
-
-@value
-def applied(tree, loop, room, tau, k):
-    """The force of tau on the hub that is link k, world axes at its origin."""
-    rotation = hub_frame(loop, room, loop[link_row(k), lo.HUB])[0]
-    j = tree[k, at.V] - 2
-    n = apply9(rotation, (tau[j], tau[j + 1], tau[j + 2]))
-    return n, apply9(rotation, (tau[j + 3], tau[j + 4], tau[j + 5]))
 
 
 @value
@@ -131,76 +59,6 @@ def start_system(tree, link, loop, room, right, alpha, tau):
         for i in range(3):
             right[6 * h + i], right[6 * h + 3 + i] = push[0][i], push[1][i]
             alpha[6 * h + i] = alpha[6 * h + 3 + i] = 0.0
-
-
-@step
-def smooth_all(tree, link, loop, room, alpha, out):
-    """Outward: theta'' = nu - G* alpha+ and the links' accelerations, hubs from the solution of their system."""
-    store6(link, 0, at.ALPHA, load6(link, 0, at.ZETA))
-    for k in range(1, tree.shape[0]):
-        role = loop[link_row(k), lo.ROLE]
-        if role == lo.HUB_INNER:
-            continue
-        if role == lo.HUB_BODY:
-            release_hub(tree, link, loop, room, alpha, out, k)
-            continue
-        incoming = shift_motion(load3(link, k, at.OFFSET), load6(link, tree[k, at.PARENT], at.ALPHA))
-        acceleration = link[k, at.NU] - link[k, at.D_INVERSE] * dot6(load6(link, k, at.U), incoming)
-        moved = axpy6(acceleration, load6(link, k, at.AXIS), incoming)
-        store6(link, k, at.ALPHA, add6(moved, load6(link, k, at.BIAS)))
-        out[tree[k, at.V]] = acceleration
-
-
-@value
-def release_hub(tree, link, loop, room, alpha, out, k):
-    """Acceleration of a hub, and of its six coordinates: true ones, in the axes its velocities are given in."""
-    h = loop[link_row(k), lo.HUB]
-    i = 6 * h
-    found = ((alpha[i], alpha[i + 1], alpha[i + 2]), (alpha[i + 3], alpha[i + 4], alpha[i + 5]))
-    store6(link, k, at.ALPHA, found)
-    true = sub6(found, load6(link, 0, at.ZETA))
-    rotation = hub_frame(loop, room, h)[0]
-    j = tree[k, at.V] - 2
-    out[j], out[j + 1], out[j + 2] = apply9_transposed(rotation, true[0])
-    out[j + 3], out[j + 4], out[j + 5] = apply9_transposed(rotation, true[1])
-
-
-@value
-def start_cuts(link, loop, cut):
-    """Rows and goals of every cut, multipliers at zero."""
-    for c in range(loop[0, lo.CUTS]):
-        if loop[cut_row(loop, c), lo.KIND] == lo.JOINT:
-            settle_cut(link, loop, cut, c)
-        else:
-            cut[c, lo.WANT] = 0.0
-        for i in range(lo.LANES):
-            cut[c, lo.LAMBDA + i] = 0.0
-            cut[c, lo.FREE + i] = 0.0
-
-
-@value
-def motion_of(cut, c, lane, column, acceleration):
-    """Work of the unit force of a lane on a spatial acceleration."""
-    return dot6(load_lane(cut, c, column, lane), acceleration)
-
-
-@step
-def want_left(tree, link, loop, cut, out):
-    """WANT of every row at the accelerations found: what is still missing; returns the largest."""
-    largest = 0.0
-    for c in range(loop[0, lo.CUTS]):
-        row = cut_row(loop, c)
-        p, k = loop[row, lo.PARENT], loop[row, lo.CHILD]
-        if loop[row, lo.KIND] == lo.COUPLING:
-            cut[c, lo.WANT] = cut[c, lo.RATIO] * out[tree[p, at.V]] - out[tree[k, at.V]]
-        else:
-            settle_cut(link, loop, cut, c)
-            for i in range(loop[row, lo.COUNT]):
-                moved = motion_of(cut, c, i, lo.CHILD_FORCE, load6(link, k, at.ALPHA))
-                cut[c, lo.WANT + i] -= moved + motion_of(cut, c, i, lo.PARENT_FORCE, load6(link, p, at.ALPHA))
-        for i in range(loop[row, lo.COUNT]):
-            largest = max(largest, abs(cut[c, lo.WANT + i]))
-    return largest
 
 
 @value
@@ -291,8 +149,8 @@ def structured(tree, link, loop, cut, room, q, v, tau, out):
     bad = filter_all(tree, link, loop, tau)
     if bad != 0:
         return bad
-    links, width, n = loop[0, lo.LINKS], loop[0, lo.WIDTH], 6 * loop[0, lo.HUBS]
-    white = room[loop[0, lo.WHITE] : loop[0, lo.WHITE] + links * width].reshape((links, width))
+    n = 6 * loop[0, lo.HUBS]
+    white = white_table(loop, room)
     right = room[loop[0, lo.RIGHT] : loop[0, lo.RIGHT] + n]
     alpha = room[loop[0, lo.ALPHA] : loop[0, lo.ALPHA] + n]
     start_system(tree, link, loop, room, right, alpha, tau)

@@ -1,4 +1,7 @@
-"""What RCCFD1 to RCCFD3 share: the constraints seen through the innovations filter, and Omega without forming it."""
+"""RCCFD1 to RCCFD3 as JPL 88-11-II prints them, written on `multiarm.operators`: what the kernels are checked against.
+
+The constraints are seen through the innovations filter, (I - H Psi L) J*, and Omega is D^-1 between two of those.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from multiarm.constraints import whole_rows
 from multiarm.dynamics import inverse_dynamics
 from multiarm.operators import Operators, operators
-from multiarm.solvers.problem import Problem
-
-__all__ = ["Whitened"]
+from multiarm.solvers.problem import Answer, Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,3 +91,44 @@ class Whitened:
         """Least lambda with Omega lambda = right, Omega = J M^-1 J* = B* psi* H* D^-1 H psi B (6.11d); O(rows^3)."""
         v, s = self._factors
         return np.asarray(v @ ((v.T @ right) / s**2))
+
+
+def rccfd1(problem: Problem) -> Answer:
+    """theta''_f = (I - H Psi L)* D^-1 (I - H Psi L) T', Omega f = alpha_f - ..., theta'' = theta''_f + Delta theta''.
+
+    (6.11). With our sign of lambda (+J* lambda on the right-hand side), Delta theta'' = (I - H Psi L)* D^-1 H psi B f.
+    """
+    w = Whitened(problem)
+    free = w.whiten.H @ (w.o.D_inverse @ (w.whiten @ w.free_torque))
+    free_motion = w.link_forces.T @ (w.o.phi.H @ (w.o.H.H @ free)) + w.coupling_forces.T @ free
+    multipliers = w.solve_omega(problem.constraints.bias - free_motion)
+    change = w.whiten.H @ (w.o.D_inverse @ (w.constraint @ multipliers))
+    return Answer(np.asarray(free + change), multipliers, w.rank, w.determinate)
+
+
+def rccfd2(problem: Problem) -> Answer:
+    """Omega f = B* psi* H* D^-1 (I - H Psi L) T' - a', theta'' = (I - H Psi L)* D^-1 {T' - H psi (S L T' + B f)}.
+
+    (6.18). T' - H psi S L T' is the innovation (I - H Psi L) T'.
+    """
+    w = Whitened(problem)
+    innovation = w.whiten @ w.free_torque
+    free_motion = w.constraint.T @ (w.o.D_inverse @ innovation)
+    multipliers = w.solve_omega(problem.constraints.bias - free_motion)
+    a = w.whiten.H @ (w.o.D_inverse @ (innovation + w.constraint @ multipliers))
+    return Answer(np.asarray(a), multipliers, w.rank, w.determinate)
+
+
+def rccfd3(problem: Problem) -> Answer:
+    """theta'' = theta''_1 + theta''_2, each of its own cause, with zeta = Omega^-1 a' (6.22).
+
+    theta''_1 = (I - H Psi L)* {D^-1 - D^-1 H psi B Omega^-1 B* psi* H* D^-1} (I - H Psi L) T',
+    theta''_2 = (I - H Psi L)* D^-1 H psi B zeta.
+    """
+    w = Whitened(problem)
+    zeta = w.solve_omega(problem.constraints.bias)
+    weighted = w.o.D_inverse @ (w.whiten @ w.free_torque)
+    reaction = w.solve_omega(w.constraint.T @ weighted)
+    driven = w.whiten.H @ (weighted - w.o.D_inverse @ (w.constraint @ reaction))
+    biased = w.whiten.H @ (w.o.D_inverse @ (w.constraint @ zeta))
+    return Answer(np.asarray(driven + biased), zeta - reaction, w.rank, w.determinate)
