@@ -244,6 +244,7 @@ def _fill_cuts(loop: np.ndarray, table: np.ndarray, plan: _Layout, number: dict[
         )  # fmt: skip
         for axis, following in zip(axes, [*axes, 0][1:], strict=True):
             loop[lo.FIRST_LINK + axis, lo.NEXT_AXIS] = following
+        local_row = 0
         for slot, cut in enumerate(cluster):
             hubs = [number.get(hub, -1) for hub in cut.hubs]
             loop[first_cut + c, : lo.GAP] = (
@@ -252,6 +253,8 @@ def _fill_cuts(loop: np.ndarray, table: np.ndarray, plan: _Layout, number: dict[
             if cut.joint is not None:
                 _fill_joint(loop[first_cut + c], table[c], plan.model, cut.joint)
             table[c, lo.RATIO] = cut.ratio
+            loop[first_cut + c, lo.LOCAL_ROW] = local_row
+            local_row += cut.rows
             c += 1
 
 

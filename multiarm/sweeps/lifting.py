@@ -125,6 +125,39 @@ def lift_cluster(tree, link, loop, cut, white, g):
 
 
 @value
+def is_felt(white, k, slot):
+    """Whether axis k feels anything of a cut."""
+    felt = False
+    for i in range(LANES):
+        felt |= white[k, LANES * slot + i] != 0.0
+    return felt
+
+
+@step
+def couple_on_axes(link, loop, omega, white, g, column):
+    """Add Lambda of the cuts of cluster g, lower half: D^-1 times what each axis feels of two rows.
+
+    `column` says where a cut's rows stand: FIRST_ROW among all, or LOCAL_ROW in the cluster.
+    """
+    row = cluster_row(loop, g)
+    first, cuts = loop[row, lo.FIRST_CUT], loop[row, lo.CLUSTER_CUTS]
+    k = loop[row, lo.FIRST_AXIS]
+    while k > 0:
+        for s in range(cuts):
+            if is_felt(white, k, s):
+                record = cut_row(loop, first + s)
+                for t in range(s + 1):
+                    if is_felt(white, k, t):
+                        other = cut_row(loop, first + t)
+                        for i in range(loop[record, lo.COUNT]):
+                            scaled = link[k, at.D_INVERSE] * white[k, LANES * s + i]
+                            for j in range(loop[other, lo.COUNT]):
+                                felt = scaled * white[k, LANES * t + j]
+                                omega[loop[record, column] + i, loop[other, column] + j] += felt
+        k = loop[link_row(k), lo.NEXT_AXIS]
+
+
+@value
 def innovate(link, loop, cut, white, g):
     """Add CHANGE to lambda of cluster g, and D^-1 H psi B CHANGE to the innovations."""
     row = cluster_row(loop, g)

@@ -27,6 +27,7 @@ AXIS_OF_TREE, HUB_BODY, HUB_INNER = range(3)
 # row among all multipliers, its place in its cluster, the hubs it reaches (-1: none), how its rows turn.
 KIND, PARENT, CHILD, COUNT, FIRST_ROW, SLOT, PARENT_HUB, CHILD_HUB, GAP = range(9)
 ROW_AXES = 9  # six columns
+LOCAL_ROW = 15  # its first row among those of its cluster
 JOINT, COUPLING = range(2)
 IN_WORLD, ON_PARENT, ON_CHILD, ACROSS = range(4)  # axes that a row is fixed in; ACROSS: normal to two axes
 OPEN_NOT, OPEN_TURN, OPEN_AXIS, OPEN_UNIVERSAL = range(4)  # what an angular gap is measured by
@@ -34,7 +35,7 @@ OPEN_NOT, OPEN_TURN, OPEN_AXIS, OPEN_UNIVERSAL = range(4)  # what an angular gap
 # Rows of clusters: first cut, number of cuts, rows, first axis, number of axes, place in `room`, method of the last
 # factorisation.
 FIRST_CUT, CLUSTER_CUTS, CLUSTER_ROWS, FIRST_AXIS, AXES, PLACE, METHOD = range(7)
-BLOCK, SPLIT = range(2)  # one block of pivots, or split by singular vectors
+BLOCK, WIDE, SPLIT = range(3)  # one cut factored, several factored whole, split by singular vectors
 
 # Rows of hubs, in the order of elimination: the row of their link, the first hub they are coupled with.
 HUB_LINK, ENVELOPE = range(2)

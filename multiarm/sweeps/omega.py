@@ -12,9 +12,10 @@ import math
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.blocks import STRONG
+from multiarm.sweeps.cholesky import back_table, factor_table, forward_table
 from multiarm.sweeps.closing import applied, filter_all, start_cuts
 from multiarm.sweeps.jit import step, value
-from multiarm.sweeps.lifting import innovate, lift_cluster, white_table
+from multiarm.sweeps.lifting import couple_on_axes, innovate, lift_cluster, white_table
 from multiarm.sweeps.loops import cluster_row, cut_row, hub_row, largest_gap, link_row, place_all
 from multiarm.sweeps.six import back_six, factor_six, forward_six, load_factors, load_six, scale_six, store_factors
 from multiarm.sweeps.splitting import add_reach, orthogonalise, product, table
@@ -142,44 +143,7 @@ def form_omega(link, loop, cut, room, white):
                 if loop[other, lo.PARENT_HUB] == loop[row, lo.PARENT_HUB]:
                     couple_at_hub(loop, cut, omega, c, lo.PARENT_REACH, d, lo.PARENT_REACH)
     for g in range(loop[0, lo.CLUSTERS]):
-        couple_on_axes(link, loop, omega, white, g)
-
-
-@value
-def couple_on_axes(link, loop, omega, white, g):
-    """Add Lambda of the cuts of cluster g: D^-1 times what each axis feels of two rows."""
-    row = cluster_row(loop, g)
-    first, cuts = loop[row, lo.FIRST_CUT], loop[row, lo.CLUSTER_CUTS]
-    k = loop[row, lo.FIRST_AXIS]
-    while k > 0:
-        for s in range(cuts):
-            i0 = loop[cut_row(loop, first + s), lo.FIRST_ROW]
-            for i in range(loop[cut_row(loop, first + s), lo.COUNT]):
-                scaled = link[k, at.D_INVERSE] * white[k, LANES * s + i]
-                for t in range(s + 1):
-                    j0 = loop[cut_row(loop, first + t), lo.FIRST_ROW]
-                    for j in range(loop[cut_row(loop, first + t), lo.COUNT]):
-                        omega[i0 + i, j0 + j] += scaled * white[k, LANES * t + j]
-        k = loop[link_row(k), lo.NEXT_AXIS]
-
-
-@step
-def factor_omega(loop, room):
-    """Omega = L L*, the diagonal holding 1/L_ii; False where a pivot is weak."""
-    omega = omega_tables(loop, room)[0]
-    for i in range(omega.shape[0]):
-        whole = omega[i, i]
-        for j in range(i + 1):
-            total = omega[i, j]
-            for c in range(j):
-                total -= omega[i, c] * omega[j, c]
-            if j < i:
-                omega[i, j] = total * omega[j, j]
-            elif total > STRONG * whole:
-                omega[i, i] = 1.0 / math.sqrt(total)
-            else:
-                return False
-    return True
+        couple_on_axes(link, loop, omega, white, g, lo.FIRST_ROW)
 
 
 @step
@@ -234,15 +198,8 @@ def solve_omega(loop, cut, room, turned):
             for i in range(rows):
                 y[j] += v[i, j] * x[i]
     else:
-        for i in range(rows):
-            total = y[i]
-            for j in range(i):
-                total -= omega[i, j] * y[j]
-            y[i] = total * omega[i, i]
-        for i in range(rows - 1, -1, -1):
-            y[i] *= omega[i, i]
-            for j in range(i):
-                y[j] -= omega[i, j] * y[i]
+        forward_table(omega, y)
+        back_table(omega, y)
     for c in range(loop[0, lo.CUTS]):
         for lane in range(loop[cut_row(loop, c), lo.COUNT]):
             cut[c, lo.CHANGE + lane] = y[loop[cut_row(loop, c), lo.FIRST_ROW] + lane]
@@ -299,7 +256,7 @@ def prepare(tree, link, loop, cut, room, right, q, v, tau):
     weigh_reaches(loop, cut, room)
     form_omega(link, loop, cut, room, white)
     loop[0, lo.RANK] = loop[0, lo.ROWS]
-    if factor_omega(loop, room):
+    if factor_table(omega_tables(loop, room)[0], STRONG):
         return 0, False
     loop[0, lo.RANK] = turn_omega(link, loop, cut, room, white)
     return 0, True

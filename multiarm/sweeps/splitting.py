@@ -95,7 +95,7 @@ def factor_split(link, loop, cut, room, white, g):
     row = cluster_row(loop, g)
     v, reach, sizes, _ = split_tables(loop, room, g)
     felt = felt_table(loop, room, g)
-    reach[:, :] = 0.0
+    gather_reach(loop, cut, reach, g)
     i = 0
     for c in range(loop[row, lo.FIRST_CUT], loop[row, lo.FIRST_CUT] + loop[row, lo.CLUSTER_CUTS]):
         record = cut_row(loop, c)
@@ -105,8 +105,6 @@ def factor_split(link, loop, cut, room, white, g):
                 scale = math.sqrt(link[k, at.D_INVERSE])
                 felt[i, axis] = scale * white[k, lo.LANES * loop[record, lo.SLOT] + lane]
                 k, axis = loop[link_row(k), lo.NEXT_AXIS], axis + 1
-            add_reach(cut, c, lo.CHILD_FORCE, lane, loop[record, lo.CHILD_HUB], reach, i)
-            add_reach(cut, c, lo.PARENT_FORCE, lane, loop[record, lo.PARENT_HUB], reach, i)
             i += 1
     orthogonalise(felt, v)
     for i in range(len(sizes)):
@@ -128,6 +126,19 @@ def add_reach(cut, c, column, lane, hub, reach, i):
     if hub >= 0:
         for a in range(6):
             reach[i, 6 * hub + a] += cut[c, column + lo.LANES * a + lane]
+
+
+@value
+def gather_reach(loop, cut, reach, g):
+    """E of cluster g: what each of its rows brings to all hubs."""
+    row = cluster_row(loop, g)
+    reach[:, :] = 0.0
+    for c in range(loop[row, lo.FIRST_CUT], loop[row, lo.FIRST_CUT] + loop[row, lo.CLUSTER_CUTS]):
+        record = cut_row(loop, c)
+        for lane in range(loop[record, lo.COUNT]):
+            i = loop[record, lo.LOCAL_ROW] + lane
+            add_reach(cut, c, lo.CHILD_FORCE, lane, loop[record, lo.CHILD_HUB], reach, i)
+            add_reach(cut, c, lo.PARENT_FORCE, lane, loop[record, lo.PARENT_HUB], reach, i)
 
 
 @value

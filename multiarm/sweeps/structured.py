@@ -22,6 +22,7 @@ from multiarm.sweeps.splitting import (
     split_tables,
 )
 from multiarm.sweeps.values import load6, load_sym6, sub6
+from multiarm.sweeps.wide import factor_wide, reduce_wide, resolve_wide
 
 # Share of the largest singular value below which a row counts as redundant, on the constraints.
 RANK_TOLERANCE = 1e-10
@@ -63,13 +64,18 @@ def start_system(tree, link, loop, room, right, alpha, tau):
 
 @value
 def factor_all(tree, link, loop, cut, room, white):
-    """Every cluster by one block of pivots where that is sound, split where not; returns whether any was split."""
+    """Every cluster factored where that is sound, split where not; returns whether any was split."""
     split = False
     for g in range(loop[0, lo.CLUSTERS]):
         row = cluster_row(loop, g)
         lift_cluster(tree, link, loop, cut, white, g)
-        loop[row, lo.METHOD] = lo.BLOCK
-        if loop[row, lo.CLUSTER_CUTS] > 1 or not factor_block(link, loop, cut, room, white, g):
+        if loop[row, lo.CLUSTER_CUTS] == 1:
+            loop[row, lo.METHOD] = lo.BLOCK
+            sound = factor_block(link, loop, cut, room, white, g)
+        else:
+            loop[row, lo.METHOD] = lo.WIDE
+            sound = factor_wide(link, loop, cut, room, white, g)
+        if not sound:
             loop[row, lo.METHOD] = lo.SPLIT
             factor_split(link, loop, cut, room, white, g)
             split = True
@@ -83,6 +89,8 @@ def solve_all(link, loop, cut, room, white, right, alpha, weak):
         row = cluster_row(loop, g)
         if loop[row, lo.METHOD] == lo.BLOCK:
             reduce_block(loop, cut, right, loop[row, lo.FIRST_CUT])
+        elif loop[row, lo.METHOD] == lo.WIDE:
+            reduce_wide(loop, cut, room, right, g)
         else:
             reduce_split(loop, cut, room, right, g)
     if weak > 0:
@@ -97,6 +105,8 @@ def solve_all(link, loop, cut, room, white, right, alpha, weak):
         row = cluster_row(loop, g)
         if loop[row, lo.METHOD] == lo.BLOCK:
             resolve_block(loop, cut, right, loop[row, lo.FIRST_CUT])
+        elif loop[row, lo.METHOD] == lo.WIDE:
+            resolve_wide(loop, cut, room, right, g)
         else:
             resolve_split(loop, cut, room, right, g)
         innovate(link, loop, cut, white, g)
@@ -113,6 +123,10 @@ def strongest(loop, cut, room):
         if loop[row, lo.METHOD] == lo.BLOCK:
             for i in range(loop[cut_row(loop, loop[row, lo.FIRST_CUT]), lo.COUNT]):
                 largest = max(largest, 1.0 / cut[loop[row, lo.FIRST_CUT], lo.FACTORS + 15 + i])
+        elif loop[row, lo.METHOD] == lo.WIDE:
+            factor = split_tables(loop, room, g)[0]
+            for i in range(factor.shape[0]):
+                largest = max(largest, factor[i, i] ** -2)
         else:
             sizes = split_tables(loop, room, g)[2]
             for i in range(len(sizes)):
