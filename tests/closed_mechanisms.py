@@ -104,6 +104,22 @@ def _angle_about(axis: np.ndarray, before: np.ndarray, after: np.ndarray) -> flo
     return float(np.arctan2(axis @ np.cross(one, other), one @ other))
 
 
+def body_equation(
+    body: ma.Body, pose: RigidTransform, velocity: np.ndarray, gravity: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """I and r of I a + r = wrench (Newton and Euler), all at the body's origin in world axes, its weight part of r."""
+    turn, omega = pose.rotation.as_matrix(), velocity[:3]
+    x, y, z = arm = turn @ body.com
+    lever = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    about_com = turn @ body.inertia @ turn.T
+    to_com = np.block([[np.eye(3), np.zeros((3, 3))], [-lever, np.eye(3)]])
+    at_com = np.zeros((6, 6))
+    at_com[:3, :3], at_com[3:, 3:] = about_com, body.mass * np.eye(3)
+    spin = np.cross(omega, about_com @ omega)
+    push = body.mass * (np.cross(omega, np.cross(omega, arm)) - gravity)
+    return to_com.T @ at_com @ to_com, to_com.T @ np.concatenate([spin, push])
+
+
 def in_plane(x: float, y: float, angle: float) -> RigidTransform:
     return RigidTransform.from_components((x, y, 0.0), Rotation.from_rotvec((0.0, 0.0, angle)))
 
@@ -314,6 +330,28 @@ def stewart() -> Linkage:
     y, rates = np.array([0.1, -0.2, 0.15, 0.05, 0.1, 1.0]), np.array([0.3, 0.5, -0.4, 0.2, -0.3, 0.6])
     pushed = {"platform": np.array([1.0, -2, 3, 4, 5, 60])}
     return Linkage(m, place, y, rates, external=pushed, gravity=(0.0, 0.0, -9.81))
+
+
+# ---------------------------------------------------------------------- handing over
+
+
+def hand_over(*holders: str) -> tuple[ma.Model, ma.State]:
+    """Two arms of six joints with a parcel between them, held by those named; both tips move along with it."""
+    m = ma.Mechanism("hand over")
+    q = {"giver": (0.3, -1.2, 1.4, -0.9, 0.5, 0.2), "taker": (-0.4, -0.9, 1.1, 0.4, -0.7, 0.6)}
+    m.add_arm("giver", ma.robots.ur5(), base=(-0.6, 0, 0))
+    m.add_body("parcel", mass=3.0, inertia=(0.03, 0.04, 0.05), com=(0.01, 0.02, 0), pose=ma.pose((0, 0.3, 0.4)))
+    m.add_arm("taker", ma.robots.ur5(), base=ma.pose((0.7, 0.1, 0), rpy=(0, 0, 2.8)))
+    apart = m.compile()
+    kin = ma.kinematics(apart, apart.state(q=q))
+    for name in holders:
+        m.grasp(name, "parcel", at=kin.pose("parcel").inv() * kin.pose(f"{name}/tip"))
+    model, twist = m.compile(), np.array([0.3, -0.2, 0.5, 0.1, 0.4, -0.3])
+    v = {"parcel": twist}
+    for name in q:
+        at_tip = moved_to(twist, kin.pose(f"{name}/tip").translation - kin.pose("parcel").translation)
+        v[name] = np.linalg.solve(ma.jacobian(apart, apart.state(q=q), f"{name}/tip")[:, apart.v_slice(name)], at_tip)
+    return model, model.state(q=q, v=v)
 
 
 LINKAGES = {

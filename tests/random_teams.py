@@ -22,6 +22,7 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 import multiarm as ma
 from multiarm.constraints import constraints
+from multiarm.solvers import SOLVERS
 
 GRASPS = ("rigid", "revolute", "soft_finger", "point")
 JOINTS = (
@@ -158,7 +159,7 @@ def _object(rng: np.random.Generator, pose: str) -> dict[str, Any]:
     return body
 
 
-def _contact(rng: np.random.Generator, kind: str) -> Rotation:
+def contact_turn(rng: np.random.Generator, kind: str) -> Rotation:
     """How the contact frame may be turned against the tip: about what the grasp leaves free."""
     if kind == "rigid":
         return Rotation.identity()
@@ -195,7 +196,7 @@ def random_team(
     kin = ma.kinematics(open_model, open_model.state(q=q))
     for i, name in enumerate(described):
         body, kind = f"object{i % len(held)}", kinds[rng.integers(len(kinds))]
-        contact = kin.pose(f"{name}/tip") * RigidTransform.from_rotation(_contact(rng, kind))
+        contact = kin.pose(f"{name}/tip") * RigidTransform.from_rotation(contact_turn(rng, kind))
         at = kin.pose(body).inv() * contact
         plan.grasps[f"hold{i}"] = {"arm_or_frame": name, "body": body, "at": at, "kind": kind}
     model = plan.compile()
@@ -260,3 +261,15 @@ def well_posed(model: ma.Model, state: ma.State) -> bool:
     """Every direction of Omega is redundant, or its condition number without those is below 1e6."""
     found = shares(model, state)
     return not np.any((found > REDUNDANT) & (found < SOUND))
+
+
+# RCCFD1 to RCCFD3 find accelerations from lambda. Near a dead point lambda is large, and its last digit moves the
+# accelerations: the size of J M^-1 J* lambda counts for them, and what is nearer than 1e-6 is not asked of them.
+BY_FORCES = ("rccfd1", "rccfd2", "rccfd3")
+
+
+def solvers_for(team: Team) -> list[str]:
+    """All solvers, but those of `BY_FORCES` only where no row is nearly redundant without being so."""
+    found = shares(team.model, team.state)
+    nearly_dead = np.any((found > REDUNDANT) & (found < 1e-6))
+    return [solver for solver in SOLVERS if not (nearly_dead and solver in BY_FORCES)]

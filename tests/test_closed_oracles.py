@@ -14,6 +14,7 @@ from closed_mechanisms import (
     Linkage,
     Places,
     arms_and_bar,
+    body_equation,
     parallelogram,
     state_from_motion,
 )
@@ -78,7 +79,8 @@ class Reduced:
         biases = dict(zip(columns, bent, strict=True))
         mass, force = np.zeros((size, size)), np.zeros(size)
         for name, j in columns.items():
-            inertia, rest = body_equation(linkage, name, self.poses[name], velocities[name])
+            body = linkage.mechanism.bodies[name]
+            inertia, rest = body_equation(body, self.poses[name], velocities[name], np.array(linkage.gravity))
             mass += j.T @ inertia @ j
             force -= j.T @ (inertia @ biases[name] + rest)
             force += j.T @ linkage.external.get(name, np.zeros(6))
@@ -90,22 +92,6 @@ class Reduced:
             force += torque * axis @ turning
         twice = np.linalg.solve(mass, force)
         return velocities, {name: j @ twice + biases[name] for name, j in columns.items()}
-
-
-def body_equation(
-    linkage: Linkage, name: str, pose: RigidTransform, velocity: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """I and r of I a + r = wrench, all at the body's origin in world axes, weight included in r."""
-    body, turn = linkage.mechanism.bodies[name], pose.rotation.as_matrix()
-    x, y, z = arm = turn @ body.com
-    lever = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    about_com, omega = turn @ body.inertia @ turn.T, velocity[:3]
-    to_com = np.block([[np.eye(3), np.zeros((3, 3))], [-lever, np.eye(3)]])
-    at_com = np.zeros((6, 6))
-    at_com[:3, :3], at_com[3:, 3:] = about_com, body.mass * np.eye(3)
-    spin = np.cross(omega, about_com @ omega)
-    push = body.mass * (np.cross(omega, np.cross(omega, arm)) - np.array(linkage.gravity))
-    return to_com.T @ at_com @ to_com, to_com.T @ np.concatenate([spin, push])
 
 
 def model_and_state(linkage: Linkage, cuts: str, velocities: dict[str, np.ndarray]) -> tuple[ma.Model, ma.State]:
