@@ -7,6 +7,7 @@ Jacobians and accelerations make up a KKT system here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -137,6 +138,16 @@ def constrained_by_pinocchio(case: Around) -> tuple[np.ndarray, dict[str, np.nda
     return moment.our_a(a), wrenches
 
 
+def constrained(
+    mass: np.ndarray, force: np.ndarray, rows: np.ndarray, bias: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """a and least lambda of M a = force + J* lambda, J a = bias, by a basis of the motions that J leaves."""
+    inverse, free = np.linalg.pinv(rows, rcond=1e-10), null_space(rows, rcond=1e-10)
+    forced = inverse @ bias
+    a = forced + free @ np.linalg.solve(free.T @ mass @ free, free.T @ (force - mass @ forced))
+    return a, inverse.T @ (mass @ a - force)
+
+
 def constrained_by_kkt(case: Around) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """The same from Pinocchio's M, h, Jacobians and accelerations; least forces where several are possible."""
     moment, peer = case.moment, case.moment.twins.peer
@@ -165,11 +176,9 @@ def constrained_by_kkt(case: Around) -> tuple[np.ndarray, dict[str, np.ndarray]]
         # the axes turn with the object, so that a motion about a free one shows in the others
         bias.append(-bases[name] @ drift - np.concatenate([np.cross(omega, kept) @ speed[:3], np.zeros(3)]))
     jacobian, gamma = np.vstack(rows), np.concatenate(bias)
-    inverse, free = np.linalg.pinv(jacobian, rcond=1e-10), null_space(jacobian, rcond=1e-10)
-    forced = inverse @ gamma
-    a = forced + free @ np.linalg.solve(free.T @ mass @ free, free.T @ (force - mass @ forced))
-    multipliers = np.split(inverse.T @ (mass @ a - force), np.cumsum([len(basis) for basis in bases.values()])[:-1])
-    return moment.our_a(a), {name: bases[name].T @ lam for name, lam in zip(bases, multipliers, strict=True)}
+    a, lam = constrained(mass, force, jacobian, gamma)
+    multipliers = np.split(lam, np.cumsum([len(basis) for basis in bases.values()])[:-1])
+    return moment.our_a(a), {name: bases[name].T @ part for name, part in zip(bases, multipliers, strict=True)}
 
 
 def assert_equal_motion_and_forces(case: Around, expected: tuple[np.ndarray, dict[str, np.ndarray]]) -> None:
@@ -203,3 +212,35 @@ def test_the_two_ways_through_pinocchio_agree():
     assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(one).max())
     for name, push in pushes.items():
         assert_allclose(push, again[name], rtol=0, atol=1e-10 * max(np.abs(x).max() for x in pushes.values()))
+
+
+FIVE_BAR = Path(__file__).parent / "data" / "loop_robots" / "five_bar.urdf"  # LAAS-CNRS and INRIA, BSD-3: see LICENSE
+
+
+def test_a_five_bar_from_its_file_moves_as_pinocchio_says():
+    """Six rows of which three are redundant; the ends that are welded weigh 650 t in the file."""
+    m = ma.Mechanism()
+    m.add_arm("robot", ma.load_urdf(FIVE_BAR, loops=[("closedloop1_A", "closedloop1_B", "weld")]))
+    model = m.compile(gravity=GRAVITY)
+    rng = np.random.default_rng(5)
+    state = ma.assemble(model, {"robot": 0.3 * rng.normal(size=6)}, v=rng.normal(size=6))
+    tau = 100.0 * rng.normal(size=6)
+    assert ma.mobility(model, state).instantaneous == 3
+
+    peer = pin.buildModelFromUrdf(str(FIVE_BAR))
+    peer.gravity.linear = GRAVITY
+    twins = Twins(model, peer, {name: name.removeprefix("robot/") for name in model.joints}, {})
+    moment, data = Moment(twins, state, np.zeros(6), tau, {}), peer.createData()
+    q, v = moment.peer_q, moment.peer_v
+    mass, force = symmetric(pin.crba(peer, data, q)), moment.T @ tau - pin.nonLinearEffects(peer, data, q, v)
+    pin.forwardKinematics(peer, data, q, v, np.zeros(6))
+    pin.computeJointJacobians(peer, data, q)
+    pin.updateFramePlacements(peer, data)
+    ends = [peer.getFrameId(name) for name in ("sphere_2", "sphere")]
+    rows = np.subtract(*(pin.getFrameJacobian(peer, data, end, WORLD) for end in ends))
+    bias = -np.subtract(*(pin.getFrameClassicalAcceleration(peer, data, end, WORLD).vector for end in ends))
+    a = moment.our_a(constrained(mass, force, rows, bias)[0])
+    for solver in SOLVERS:
+        solution = ma.forward_dynamics(model, state, tau, solver=solver)
+        assert_allclose(solution.a, a, rtol=0, atol=1e-9 * np.abs(a).max(), err_msg=solver)
+        assert (solution.rank, solution.redundancy) == (3, 3)

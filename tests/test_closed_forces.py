@@ -20,9 +20,11 @@ some = settings(derandomize=True, deadline=None)
 @settings(some, max_examples=50)
 @given(teams())
 def test_what_is_held_obeys_newton_and_euler_with_the_reported_forces(team):
-    kin = ma.kinematics(team.model, team.state)
+    """To its own largest term; where one part of the team is nearly at a dead point, to the large forces there."""
+    kin, posed = ma.kinematics(team.model, team.state), well_posed(team.model, team.state)
     for solver in solvers_for(team):
         solution = team.solve(solver)
+        elsewhere = 0.0 if posed else np.abs(solution.answer.multipliers).max()
         for name in team.plan.objects:
             pose = kin.pose(name)
             inertia, rest = body_equation(team.model.bodies[name], pose, kin.velocity(name), team.model.gravity)
@@ -30,7 +32,7 @@ def test_what_is_held_obeys_newton_and_euler_with_the_reported_forces(team):
             wrenches = [solution.forces[hold].about(pose.translation).array for hold in grasps]
             assert all(solution.forces[hold].on == name for hold in grasps)
             terms = [inertia @ solution.acceleration(name), rest, -team.external.get(name, np.zeros(6))]
-            largest = max(np.abs(term).max() for term in [*wrenches, *terms])
+            largest = max(elsewhere, *(np.abs(term).max() for term in [*wrenches, *terms]))
             assert_allclose(sum(terms), sum(wrenches), rtol=0, atol=1e-10 * largest, err_msg=solver)
 
 
