@@ -6,7 +6,7 @@ form: trigonometry of triangles and the loop equations of Bennett and Bricard, n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import mul
@@ -127,8 +127,8 @@ def in_plane(x: float, y: float, angle: float) -> RigidTransform:
 # ---------------------------------------------------------------------- planar loops of spatial revolutes
 
 
-def bars(lengths: tuple[float, float, float], ground: float, rest: dict[str, bool] | None = None) -> ma.Mechanism:
-    """Crank, rod and rocker on hinges a, b, c, d about z, in space; `rest` says which hinges are passive."""
+def bars(lengths: tuple[float, float, float], ground: float, passive: Collection[str] = ()) -> ma.Mechanism:
+    """Crank, rod and rocker on hinges a, b, c, d about z, in space; those named have no actuator."""
     m = ma.Mechanism("four-bar")
     for name, length in zip(("crank", "rod", "rocker"), lengths, strict=True):
         m.add_body(name, mass=length, inertia=(0.01, length**3 / 12, length**3 / 12), com=(length / 2, 0, 0))
@@ -139,7 +139,7 @@ def bars(lengths: tuple[float, float, float], ground: float, rest: dict[str, boo
         "d": {"parent": "world", "child": "rocker", "at": (ground, 0, 0)},
     }
     for name, options in ends.items():
-        m.add_joint(name, "revolute", passive=bool(rest and rest.get(name, False)), **options)
+        m.add_joint(name, "revolute", passive=name in passive, **options)
     return m
 
 

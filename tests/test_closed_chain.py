@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closed_mechanisms import bars
 from numpy.testing import assert_allclose
 from random_mechanisms import random_state
 from scipy.spatial.transform import Rotation
@@ -58,60 +59,8 @@ def test_two_pandas_hold_a_box_as_pinocchio_says(i, solver):
     assert ma.energy(model, state).total == pytest.approx(PANDAS["energy"][i], rel=1e-12)
 
 
-def test_two_planar_arms_hold_a_bar():
-    """An own planar Newton-Euler and Pinocchio agree on these numbers to 4e-14."""
-    m = ma.Mechanism()
-    for side, x in (("one", -0.5), ("two", 0.5)):
-        m.add_arm(side, ma.robots.planar(3, length=(0.5, 0.4, 0.2), mass=(3, 2, 1)), base=(x, 0, 0))
-    m.add_body("bar", mass=2.0, inertia=(0.03, 0.03, 0.05))
-    for side, x in (("one", -0.2), ("two", 0.2)):
-        m.grasp(side, "bar", at=ma.pose((x, 0, 0), rpy=(0, 0, np.pi / 2)))
-    model = m.compile(gravity=(0, -9.81, 0))
-    q1 = (0.004828715127549232, 1.8944118300525479, -0.22844421838520046)
-    q2 = (2.912519067069532, -2.035915548338113, 0.7941928080634777)
-    v1 = (-0.4877114429676158, -0.21091528651317948, 0.9986267294807953)
-    v2 = (-0.30420765503133185, -0.40871082337031794, 1.0129184784016498)
-    bar = (*Rotation.from_euler("z", 0.1).as_quat(), 0.05, 0.6, 0)
-    state = model.state(
-        q={"one": q1, "two": q2, "bar": bar}, v={"one": v1, "two": v2, "bar": (0, 0, 0.3, 0.2, -0.1, 0)}
-    )
-    solution = ma.forward_dynamics(model, state, {"one": (12, 5, 0.5), "two": (10, -4, -0.8)})
-    expected = {
-        "one": (-11.762538878478898, 26.536258478680043, -37.45677844218718),
-        "two": (35.63804434634024, -33.621644608668745, -24.699458579657517),
-    }
-    for side, a in expected.items():
-        assert_allclose(solution.a[model.v_slice(side)], a, atol=1e-8)
-    assert_allclose(
-        solution.acceleration("bar")[[3, 4, 2]],
-        (-0.6704131048753812, -12.05354829277823, -22.68305884198603),
-        atol=1e-8,
-    )
-    one, two = solution.forces["one"], solution.forces["two"]
-    found = [*one.force[:2], one.torque[2], *two.force[:2], two.torque[2]]
-    published = (
-        -5.380166535179355,
-        -2.723423437282277,
-        -0.8635602404312934,
-        4.039340325428593,
-        -1.763673148274179,
-        -0.27350749810143166,
-    )
-    assert_allclose(found, published, atol=1e-8)
-    # of twelve rows the plane needs six; the others are redundant, and the forces across it indeterminate
-    assert (solution.rank, solution.redundancy) == (9, 3)
-    assert solution.determinate == {"one": False, "two": False}
-
-
 def four_bar(cuts="grasps"):
-    m = ma.Mechanism("four-bar")
-    for name, length in (("crank", 1.0), ("rod", 2.0), ("rocker", 1.5)):
-        m.add_body(name, mass=length, inertia=(0.01, length**3 / 12, length**3 / 12), com=(length / 2, 0, 0))
-    m.add_joint("a", "revolute", parent="world", child="crank")
-    m.add_joint("b", "revolute", parent="crank", child="rod", at=(1, 0, 0))
-    m.add_joint("c", "revolute", parent="rod", child="rocker", at=(2, 0, 0), in_child=(1.5, 0, 0))
-    m.add_joint("d", "revolute", parent="world", child="rocker", at=(2.2, 0, 0))
-    return m.compile(cuts=cuts, gravity=(0, -9.81, 0))
+    return bars((1.0, 2.0, 1.5), 2.2).compile(cuts=cuts, gravity=(0, -9.81, 0))
 
 
 def moving_four_bar(cuts):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from closed_mechanisms import bars
 from numpy.testing import assert_allclose
 from test_closed_chain import PANDAS, four_bar, moving_four_bar, panda_state, two_pandas
 
@@ -199,17 +200,7 @@ def test_passive_joints_get_no_torque_and_impossible_motions_are_refused():
 
 
 def driven_four_bar(driven, cut):
-    m = ma.Mechanism()
-    for name, length in (("crank", 1.0), ("rod", 2.0), ("rocker", 1.5)):
-        m.add_body(name, mass=length, inertia=(0.01, length**3 / 12, length**3 / 12), com=(length / 2, 0, 0))
-    joints = {
-        "a": {"parent": "world", "child": "crank"},
-        "b": {"parent": "crank", "child": "rod", "at": (1, 0, 0)},
-        "c": {"parent": "rod", "child": "rocker", "at": (2, 0, 0), "in_child": (1.5, 0, 0)},
-        "d": {"parent": "world", "child": "rocker", "at": (2.2, 0, 0)},
-    }
-    for name, options in joints.items():
-        m.add_joint(name, "revolute", passive=name not in driven, **options)
+    m = bars((1.0, 2.0, 1.5), 2.2, passive=set("abcd") - set(driven))
     model = m.compile(cuts=[cut], gravity=(0, -9.81, 0))
     guess = {"a": 1.0, "b": -0.6, "c": 1.4, "d": 1.8}
     return model, ma.assemble(model, {name: guess[name] for name in model.joints}, hold=("a",), v=np.ones(3))
