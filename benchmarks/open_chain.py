@@ -192,7 +192,7 @@ def forward_dynamics(case: Case) -> Comparison:
 
     world = [(*arguments, pin.Convention.WORLD) for arguments in given]
     return Comparison(
-        Route("forward_dynamics", case.calls.forward_dynamics, [(*s, out) for s in states(case)]),
+        Route("forward_dynamics", case.calls.tree_forward_dynamics, [(*s, out) for s in states(case)]),
         compiled_loop(case, forward_loop, case.v, case.x, out),
         [Route("aba, local", pin.aba, given, in_our_terms), Route("aba, world", pin.aba, world, in_our_terms)],
     )

@@ -63,6 +63,11 @@ class ClosedChainSolution(Solution):
         return {name: self.tau[place.v] for name, place in self.model.joints.items()} | cut
 
     @property
+    def constraint_scale(self) -> np.ndarray:
+        """|J*| |lambda|."""
+        return np.asarray(np.abs(self.constraints.jacobian).T @ np.abs(self.answer.multipliers))
+
+    @property
     def rank(self) -> int:
         """Number of independent constraint rows."""
         return self.answer.rank
@@ -177,7 +182,8 @@ def forward_dynamics(
     external : mapping, optional
         Wrenches on bodies: name -> [torque; force] at the body's origin, world axes, or a `Wrench`.
     solver : str
-        "rccfd1", "rccfd2", "rccfd3" (JPL 88-11-II, by the factors of the mass matrix) or "dense" (the KKT system).
+        "structured" (O(n) + O(l)), "rccfd1", "rccfd2", "rccfd3" (JPL 88-11-II, O(n) + O(l^3)) or "dense" (the KKT
+        system, an oracle).
 
     Returns
     -------

@@ -121,13 +121,18 @@ class Solution(np.lib.mixins.NDArrayOperatorsMixin):
         """What M a + C is to equal."""
         return self.tau
 
+    @property
+    def constraint_scale(self) -> np.ndarray | float:
+        """|J*| |lambda|, what constraints contribute to the terms of the equations of motion; none with loops open."""
+        return 0.0
+
     @cached_property
     def residual(self) -> float:
-        """|M a + C - tau| relative to |M| |a| + |C| + |tau|, largest entries; O(N^2), on request only."""
+        """|M a + C - tau - J* lambda| relative to |M| |a| + |C| + |tau| + |J*| |lambda|, largest entries; O(N^2)."""
         rest = _moved(self.model, self.state, np.zeros(self.model.nv), self.external)[1]
         mass = np.empty((self.model.nv, self.model.nv))
         workspace = Workspace(self.model)
         mass_matrix(workspace.tree, workspace.link, np.array(self.state.q), np.zeros(self.model.nv), mass)
-        scale = np.abs(mass) @ np.abs(self.a) + np.abs(rest) + np.abs(self.balancing_forces)
+        scale = np.abs(mass) @ np.abs(self.a) + np.abs(rest) + np.abs(self.balancing_forces) + self.constraint_scale
         off = np.abs(mass @ self.a + rest - self.balancing_forces)
         return float(off.max(initial=0.0) / max(scale.max(initial=0.0), np.finfo(float).tiny))

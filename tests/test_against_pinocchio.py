@@ -178,7 +178,7 @@ def test_prepared_calls(moment):
     q, v, a, tau = (np.array(x) for x in (moment.state.q, moment.state.v, moment.a, moment.tau))
     M = moment.mass_matrix()
     w = weights(M)
-    assert_agrees(w * calls.forward_dynamics(q, v, tau, np.empty(model.nv)), w * moment.forward_dynamics(tau, {}))
+    assert_agrees(w * calls.tree_forward_dynamics(q, v, tau, np.empty(model.nv)), w * moment.forward_dynamics(tau, {}))
     assert_agrees(calls.inverse_dynamics(q, v, a, np.empty(model.nv)) / w, moment.inverse_dynamics(a, {}) / w)
     assert_agrees(calls.mass_matrix(q, np.empty((model.nv, model.nv))), M)
     last = list(model.joints)[-1]

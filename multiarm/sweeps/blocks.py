@@ -28,7 +28,7 @@ from multiarm.sweeps.six import (
 LANES = lo.LANES
 
 # A pivot below this share of its own diagonal entry is weak: its inverse would drown what else the hub feels.
-STRONG = 1e-4
+STRONG = 1e-3
 
 
 @value
