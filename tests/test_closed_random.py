@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from random_teams import BY_FORCES, WEAK, Team, shares, solvers_for, teams, well_posed
+from random_teams import BY_FORCES, REDUNDANT, WEAK, Team, random_team, shares, solvers_for, teams, well_posed
 
 import multiarm as ma
 from multiarm.constraints import constraints
@@ -143,3 +144,43 @@ def test_the_order_in_which_things_were_added_does_not_matter(team, seed):
         for solver in SOLVERS:
             assert_same_motion(team, other, solver)
             assert other.solve(solver).determinate == team.solve(solver).determinate
+
+
+# ---------------------------------------------------------------------- draws that are easy to get wrong
+
+HARD = {
+    "two arms in line, one grasp cut": ({"seed": 873, "arms": 2, "joints": 2, "pose": "in_line"}, "shallow"),
+    "two objects, arms in line": (
+        {"seed": 2784016297, "arms": 4, "joints": 4, "pose": "in_line", "objects": 2},
+        "fewest_constraints",
+    ),
+    "two arms cut in the middle": (
+        {"seed": 152, "arms": 3, "joints": 2, "pose": "stretched"},
+        ["arm1/joint1", "arm2/joint1"],
+    ),
+    "an arm and a grasp cut": ({"seed": 479, "arms": 3, "joints": 4}, ["arm1/joint1", "hold2"]),
+    "no row redundant": ({"seed": 2305682020, "arms": 3, "joints": 3}, ["arm0/joint1", "arm2/joint1"]),
+    "five arms in flight": (
+        {"seed": 289539468, "arms": 5, "joints": 9, "pose": "stretched", "off": 1e-6, "base": "floating"},
+        "shallow",
+    ),
+    "one arm nearly straight": (
+        {"seed": 2436778615, "arms": 1, "joints": 4, "pose": "stretched", "off": 1e-10, "base": "torso"},
+        "grasps",
+    ),
+}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("name", HARD)
+def test_draws_that_are_easy_to_get_wrong(name, solver):
+    """Well posed all of them: what is not redundant has a condition number below 1e6."""
+    options, cuts = HARD[name]
+    team = random_team(**options)
+    other = team.again(cuts)
+    assert well_posed(other.model, other.state)
+    solution, balance = other.solve(solver), Balance(other)
+    assert solution.rank == int((shares(other.model, other.state) > REDUNDANT).sum())
+    assert balance.of_motion(solution) <= 1e-12
+    assert balance.of_constraints(solution) <= 1e-12
+    assert_same_motion(team, other, solver)
