@@ -120,7 +120,7 @@ def assert_same_motion(team: Team, other: Team, solver: str) -> None:
     for name, sure in one.determinate.items():
         if sure and name not in other.model.merged:
             wrench = one.forces[name]
-            assert largest(wrench.array - two.forces[name].about(wrench.point).array) <= 1e-8 * pressing, (solver, name)
+            assert largest(wrench.array - two.forces[name].about(wrench.point).array) <= 1e-9 * pressing, (solver, name)
 
 
 @settings(some, max_examples=40)
