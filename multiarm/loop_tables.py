@@ -21,8 +21,8 @@ __all__ = ["LoopTables", "loop_tables"]
 
 # What the angular gap of each kind is measured by; the others have none.
 GAPS = dict.fromkeys(("fixed", "prismatic"), lo.OPEN_TURN)
-GAPS |= dict.fromkeys(("revolute", "continuous", "screw", "cylindrical", "planar"), lo.OPEN_AXIS)
-GAPS |= {"universal": lo.OPEN_UNIVERSAL}
+GAPS |= dict.fromkeys(("revolute", "continuous", "cylindrical", "planar"), lo.OPEN_AXIS)
+GAPS |= {"screw": lo.OPEN_SCREW, "universal": lo.OPEN_UNIVERSAL}
 
 
 @dataclass(frozen=True, eq=False)

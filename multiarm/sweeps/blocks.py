@@ -27,27 +27,40 @@ from multiarm.sweeps.six import (
 
 LANES = lo.LANES
 
-# A pivot below this share of its own diagonal entry is weak: its inverse would drown what else the hub feels.
+# A pivot below this share of its own diagonal entry is weak: its inverse would drown what else the hub feels. So is an
+# entry below that share of the largest: it may be nothing but the rounding of what cancels in it.
 STRONG = 1e-3
+FAINT = 1e-8
 
 
 @value
 def form_omega(link, loop, white, g, rows):
-    """K from what the axes feel; where there is no row, a one on the diagonal."""
+    """K from what the axes feel; where there is no row, the first one's diagonal entry."""
     k = (
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-        1.0 if rows < 2 else 0.0, 0.0, 0.0, 0.0, 0.0,
-        1.0 if rows < 3 else 0.0, 0.0, 0.0, 0.0,
-        1.0 if rows < 4 else 0.0, 0.0, 0.0,
-        1.0 if rows < 5 else 0.0, 0.0,
-        1.0 if rows < 6 else 0.0,
+        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
     )  # fmt: skip
     axis = loop[cluster_row(loop, g), lo.FIRST_AXIS]
     while axis > 0:
         felt = (white[axis, 0], white[axis, 1], white[axis, 2], white[axis, 3], white[axis, 4], white[axis, 5])
         k = add_square(k, link[axis, at.D_INVERSE], felt)
         axis = loop[link_row(axis), lo.NEXT_AXIS]
-    return k
+    if rows == 6:
+        return k
+    return (
+        k[0], k[1], k[2], k[3], k[4], k[5],
+        k[0] if rows < 2 else k[6], k[7], k[8], k[9], k[10],
+        k[0] if rows < 3 else k[11], k[12], k[13], k[14],
+        k[0] if rows < 4 else k[15], k[16], k[17],
+        k[0] if rows < 5 else k[18], k[19],
+        k[0],
+    )  # fmt: skip
+
+
+@value
+def is_faint(k):
+    """Whether a diagonal entry is next to nothing beside another."""
+    least = min(min(k[0], k[6]), min(min(k[11], k[15]), min(k[18], k[20])))
+    return not least > FAINT * max(max(k[0], k[6]), max(max(k[11], k[15]), max(k[18], k[20])))
 
 
 @value
@@ -72,8 +85,9 @@ def factor_block(link, loop, cut, room, white, g):
     c = loop[cluster_row(loop, g), lo.FIRST_CUT]
     row = cut_row(loop, c)
     x = cut[c]
-    factors, pivots, sound = factor_six(form_omega(link, loop, white, g, loop[row, lo.COUNT]), STRONG)
-    if not sound:
+    k = form_omega(link, loop, white, g, loop[row, lo.COUNT])
+    factors, pivots, sound = factor_six(k, STRONG)
+    if is_faint(k) or not sound:
         return False
     store_factors(x, lo.FACTORS, factors, pivots)
     start, n = loop[0, lo.SYSTEM], 6 * loop[0, lo.HUBS]

@@ -8,8 +8,13 @@ from multiarm.sweeps.jit import step
 
 
 @step
-def factor_table(a, least):
-    """A = L L* in place; False where a pivot keeps no more than the share `least` of its diagonal entry."""
+def factor_table(a, least, faint):
+    """A = L L* in place; False where a pivot keeps no more than the share `least` of its diagonal entry, or that is no
+    more than the share `faint` of the largest.
+    """
+    largest = 0.0
+    for i in range(a.shape[0]):
+        largest = max(largest, a[i, i])
     for i in range(a.shape[0]):
         row = a[i]
         whole = row[i]
@@ -22,7 +27,7 @@ def factor_table(a, least):
         total = whole
         for c in range(i):
             total -= row[c] * row[c]
-        if not total > least * whole:
+        if not (total > least * whole and whole > faint * largest):
             return False
         row[i] = 1.0 / math.sqrt(total)
     return True

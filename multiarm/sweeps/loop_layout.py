@@ -30,7 +30,7 @@ ROW_AXES = 9  # six columns
 LOCAL_ROW = 15  # its first row among those of its cluster
 JOINT, COUPLING = range(2)
 IN_WORLD, ON_PARENT, ON_CHILD, ACROSS = range(4)  # axes that a row is fixed in; ACROSS: normal to two axes
-OPEN_NOT, OPEN_TURN, OPEN_AXIS, OPEN_UNIVERSAL = range(4)  # what an angular gap is measured by
+OPEN_NOT, OPEN_TURN, OPEN_AXIS, OPEN_SCREW, OPEN_UNIVERSAL = range(5)  # what an angular gap is measured by
 
 # Rows of clusters: first cut, number of cuts, rows, first axis, number of axes, place in `room`, method of the last
 # factorisation.

@@ -166,9 +166,16 @@ def normal_of(loop, cut, c, i, parent, child, parent_omega, child_omega):
 
 @value
 def gap_of(loop, cut, c, parent, child, n, f, apart):
-    """How far a cut is open along the row (n, f), to first order; `apart` is the way from origin to origin."""
-    gap = dot3(f, apart)
+    """How far a cut is open along the row (n, f), to first order; `apart` is the way from origin to origin.
+
+    The advance of a screw along its axis is left out, for how often it has turned is not known here.
+    """
     measure = loop[cut_row(loop, c), lo.GAP]
+    if measure == lo.OPEN_SCREW:
+        first = apply9(parent, load3(cut, c, lo.AXIS_ON_PARENT))
+        second = apply9(child, load3(cut, c, lo.AXIS_ON_CHILD))
+        return dot3(f, axpy3(-dot3(apart, first), first, apart)) + dot3(n, cross(first, second))
+    gap = dot3(f, apart)
     if measure == lo.OPEN_TURN:
         turn = ZERO3
         for i in range(3):

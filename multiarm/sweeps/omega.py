@@ -11,7 +11,7 @@ import math
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.blocks import STRONG
+from multiarm.sweeps.blocks import FAINT, STRONG
 from multiarm.sweeps.cholesky import back_table, factor_table, forward_table
 from multiarm.sweeps.closing import applied, filter_all, start_cuts
 from multiarm.sweeps.jit import step, value
@@ -256,7 +256,7 @@ def prepare(tree, link, loop, cut, room, right, q, v, tau):
     weigh_reaches(loop, cut, room)
     form_omega(link, loop, cut, room, white)
     loop[0, lo.RANK] = loop[0, lo.ROWS]
-    if factor_table(omega_tables(loop, room)[0], STRONG):
+    if factor_table(omega_tables(loop, room)[0], STRONG, FAINT):
         return 0, False
     loop[0, lo.RANK] = turn_omega(link, loop, cut, room, white)
     return 0, True

@@ -7,7 +7,7 @@ cluster: L where the combinations of rows would be, L^-1 E in place of the reach
 from __future__ import annotations
 
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.blocks import STRONG
+from multiarm.sweeps.blocks import FAINT, STRONG
 from multiarm.sweeps.cholesky import back_table, factor_table, forward_table
 from multiarm.sweeps.jit import step
 from multiarm.sweeps.lifting import couple_on_axes
@@ -21,7 +21,7 @@ def factor_wide(link, loop, cut, room, white, g):
     k, reach, _, _ = split_tables(loop, room, g)
     k[:, :] = 0.0
     couple_on_axes(link, loop, k, white, g, lo.LOCAL_ROW)
-    if not factor_table(k, STRONG):
+    if not factor_table(k, STRONG, FAINT):
         return False
     gather_reach(loop, cut, reach, g)
     for i in range(k.shape[0]):
