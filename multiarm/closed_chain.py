@@ -248,7 +248,7 @@ def _require_consistent(rows: Constraints, answer: Answer) -> None:
     """Raise if redundant rows ask for different things."""
     off = np.abs(rows.jacobian @ answer.a - rows.bias)
     scale = np.abs(rows.jacobian) @ np.abs(answer.a) + np.abs(rows.bias)
-    limit = 1e-6 * max(scale.max(initial=0.0), 1.0)
-    if off.max(initial=0.0) > limit:
-        concerned = dict.fromkeys(name for name, error in zip(rows.names, off, strict=True) if error > limit)
-        raise ContradictionError(concerned, float(off.max()))
+    limits = np.maximum(1e-6 * np.maximum(scale, 1.0), 1e-10 * scale.max(initial=0.0))
+    if np.any(off > limits):
+        concerned = dict.fromkeys(name for name, broken in zip(rows.names, off > limits, strict=True) if broken)
+        raise ContradictionError(concerned, float(off[off > limits].max()))

@@ -21,6 +21,7 @@ from multiarm.kinematics import Kinematics, kinematics
 from multiarm.loop_tables import LoopTables, loop_tables
 from multiarm.model import CutJoint, Model, grasp_as_joint
 from multiarm.state import State
+from multiarm.sweeps import layout as at
 from multiarm.sweeps.kinematics import jacobian as jacobian_kernel
 from multiarm.sweeps.loops import settle_cuts
 from multiarm.workspace import Workspace
@@ -60,12 +61,16 @@ class CutConstraint:
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """All constraints of a model at a state, stacked: cuts in the order of the model, then couplings."""
+    """All constraints of a model at a state, stacked: cuts in the order of the model, then couplings.
+
+    `measure` is, per velocity, what it could contribute to a row of J if nothing cancelled (radians and metres alike).
+    """
 
     model: Model
     state: State
     cuts: tuple[CutConstraint, ...]
     couplings: tuple[Coupling, ...]
+    measure: np.ndarray
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -123,10 +128,18 @@ class Constraints:
         """
         return max(1e-10, 10.0 * float(np.abs(self.gap).max(initial=0.0)))
 
+    def rank_of(self, values: np.ndarray, weights: np.ndarray | float = 1.0) -> int:
+        """How many singular values of J are more than rounding; of J with its columns times `weights`.
+
+        They are measured by the largest, or by what that could be where all of it cancels.
+        """
+        scale = max(values.max(initial=0.0), float((self.measure * weights).max(initial=0.0)))
+        return int((values > self.rank_tolerance * scale).sum())
+
     def independence(self) -> tuple[int, np.ndarray]:
         """Rank of J, and for every row whether its multiplier has only one possible value."""
         left, s, _ = np.linalg.svd(self.jacobian, full_matrices=False)
-        rank = int((s > self.rank_tolerance * s.max(initial=0.0)).sum())
+        rank = self.rank_of(s)
         return rank, whole_rows(left[:, :rank])
 
     def grasps_of(self, body: str) -> tuple[CutConstraint, ...]:
@@ -158,7 +171,24 @@ def constraints(model: Model, state: State) -> Constraints:
     tables = loop_tables(model).copy()
     settle_cuts(kin.workspace.tree, kin.workspace.link, tables.loop, tables.cut)
     cuts = tuple(_cut_constraint(kin, cut, tables) for cut in model.cuts.values())
-    return Constraints(model, state, cuts, model.couplings)
+    return Constraints(model, state, cuts, model.couplings, _measure(kin.workspace, cuts, model.couplings))
+
+
+def _measure(workspace: Workspace, cuts: tuple[CutConstraint, ...], couplings: tuple[Coupling, ...]) -> np.ndarray:
+    """Per velocity the largest entry of J that a unit row could give it: a moment, or a force at its lever arm."""
+    model = workspace.model
+    measure = np.zeros(model.nv)
+    for part in cuts:
+        for frame in (part.cut.parent, part.cut.child):
+            k = model.placement(frame.body).link
+            while k > 0:
+                arm = part.point - workspace.origin(k)
+                j = model.tree[k, at.V]
+                measure[j] = max(measure[j], np.sqrt(1.0 + arm @ arm))
+                k = int(model.tree[k, at.PARENT])
+    for coupling in couplings:
+        measure[model.v_slice(coupling.joint)] = np.maximum(measure[model.v_slice(coupling.joint)], 1.0)
+    return measure
 
 
 def _cut_constraint(kin: Kinematics, cut: CutJoint, tables: LoopTables) -> CutConstraint:

@@ -15,8 +15,7 @@ NOTHING = 1e-6  # of a unit multiplier: a force that does not change
 def loose_multipliers(rows: Constraints) -> np.ndarray:
     """Orthonormal columns that span the multipliers with J* lambda = 0: they load the loops and move nothing."""
     left, s, _ = np.linalg.svd(rows.jacobian)
-    rank = int((s > rows.rank_tolerance * s.max(initial=0.0)).sum())
-    return left[:, rank:]
+    return left[:, rows.rank_of(s) :]
 
 
 def one_value_through(rows: Constraints, loose: np.ndarray, joint: str) -> bool:

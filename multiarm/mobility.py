@@ -92,7 +92,7 @@ def mobility(model: Model, state: State) -> Mobility:
 def _measure(jacobian: np.ndarray, rows: Constraints) -> tuple[np.ndarray, int]:
     """Singular values, largest first, and how many of them count."""
     values = np.linalg.svd(jacobian, compute_uv=False)
-    return values, int((values > rows.rank_tolerance * values.max(initial=0.0)).sum())
+    return values, rows.rank_of(values)
 
 
 def _neighbours(rows: Constraints) -> list[Constraints]:

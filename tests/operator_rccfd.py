@@ -74,7 +74,7 @@ class Whitened:
         """V and s of D^-1/2 (I - H Psi L) J* = U s V*: Omega = V s^2 V* with all digits of its weak directions."""
         scale = np.sqrt(self.o.innovation_covariances)[:, None]
         _, s, right = np.linalg.svd(self.constraint / scale, full_matrices=False)
-        rank = int((s > self.problem.constraints.rank_tolerance * s.max(initial=0.0)).sum())
+        rank = self.problem.constraints.rank_of(s, 1.0 / np.sqrt(self.o.innovation_covariances))
         return right[:rank].T, s[:rank]
 
     @property

@@ -265,7 +265,7 @@ def well_posed(model: ma.Model, state: ma.State) -> bool:
 
 # RCCFD1 to RCCFD3 find accelerations from lambda. Near a dead point lambda is large, and its last digit moves the
 # accelerations: the size of J M^-1 J* lambda counts for them, and what is nearer than 1e-6 is not asked of them.
-BY_FORCES = ("rccfd1", "rccfd2", "rccfd3")
+BY_FORCES = ()
 
 
 def solvers_for(team: Team) -> list[str]:

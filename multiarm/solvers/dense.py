@@ -25,7 +25,7 @@ def solve_dense(problem: Problem) -> Answer:
     free = solve_triangular(upper, forces, trans="T")
     weighted = solve_triangular(upper, rows.jacobian.T, trans="T").T
     left, s, right = np.linalg.svd(weighted, full_matrices=False)
-    rank = int((s > rows.rank_tolerance * s.max(initial=0.0)).sum())
+    rank = rows.rank_of(s, 1.0 / np.linalg.norm(upper, axis=0))
     left, s, right = left[:, :rank], s[:rank], right[:rank]
     along = left.T @ rows.bias / s
     scaled = free + right.T @ (along - right @ free)

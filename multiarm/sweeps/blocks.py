@@ -10,6 +10,7 @@ from __future__ import annotations
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.jit import step, value
+from multiarm.sweeps.lifting import full_measure
 from multiarm.sweeps.loops import cluster_row, cut_row, link_row
 from multiarm.sweeps.six import (
     add_square,
@@ -28,7 +29,7 @@ from multiarm.sweeps.six import (
 LANES = lo.LANES
 
 # A pivot below this share of its own diagonal entry is weak: its inverse would drown what else the hub feels. So is an
-# entry below that share of the largest: it may be nothing but the rounding of what cancels in it.
+# entry below FAINT of what it could be: it may be nothing but the rounding of what cancels in it.
 STRONG = 1e-3
 FAINT = 1e-8
 
@@ -57,10 +58,9 @@ def form_omega(link, loop, white, g, rows):
 
 
 @value
-def is_faint(k):
-    """Whether a diagonal entry is next to nothing beside another."""
-    least = min(min(k[0], k[6]), min(min(k[11], k[15]), min(k[18], k[20])))
-    return not least > FAINT * max(max(k[0], k[6]), max(max(k[11], k[15]), max(k[18], k[20])))
+def is_faint(k, measure):
+    """Whether a diagonal entry is next to nothing beside what it could be."""
+    return not min(min(k[0], k[6]), min(min(k[11], k[15]), min(k[18], k[20]))) > FAINT * measure
 
 
 @value
@@ -87,7 +87,7 @@ def factor_block(link, loop, cut, room, white, g):
     x = cut[c]
     k = form_omega(link, loop, white, g, loop[row, lo.COUNT])
     factors, pivots, sound = factor_six(k, STRONG)
-    if is_faint(k) or not sound:
+    if not sound or is_faint(k, full_measure(link, loop, cut, g)):
         return False
     store_factors(x, lo.FACTORS, factors, pivots)
     start, n = loop[0, lo.SYSTEM], 6 * loop[0, lo.HUBS]

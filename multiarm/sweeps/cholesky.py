@@ -9,12 +9,9 @@ from multiarm.sweeps.jit import step
 
 @step
 def factor_table(a, least, faint):
-    """A = L L* in place; False where a pivot keeps no more than the share `least` of its diagonal entry, or that is no
-    more than the share `faint` of the largest.
+    """A = L L* in place; False where a pivot keeps no more than the share `least` of its diagonal entry, or that entry
+    is no more than `faint`.
     """
-    largest = 0.0
-    for i in range(a.shape[0]):
-        largest = max(largest, a[i, i])
     for i in range(a.shape[0]):
         row = a[i]
         whole = row[i]
@@ -27,7 +24,7 @@ def factor_table(a, least, faint):
         total = whole
         for c in range(i):
             total -= row[c] * row[c]
-        if not (total > least * whole and whole > faint * largest):
+        if not (total > least * whole and whole > faint):
             return False
         row[i] = 1.0 / math.sqrt(total)
     return True

@@ -14,9 +14,10 @@ from multiarm.sweeps.inward import (
     own_bias_force,
 )
 from multiarm.sweeps.jit import step, value
-from multiarm.sweeps.loops import cut_row, hub_frame, link_row, load_lane, settle_cut
+from multiarm.sweeps.loops import cut_row, hub_frame, link_row, load_lane, settle_cut, store_lane
 from multiarm.sweeps.outward import weigh
 from multiarm.sweeps.values import (
+    ZERO3,
     ZERO6,
     add6,
     apply9,
@@ -144,16 +145,23 @@ def smooth_change(tree, link, loop, room, alpha, out):
 
 
 @value
+def first_idle_lane(loop, c):
+    """The first lane of cut c that `settle_cut` does not write; a coupling has no rows to settle."""
+    return loop[cut_row(loop, c), lo.COUNT] if loop[cut_row(loop, c), lo.KIND] == lo.JOINT else 0
+
+
+@value
 def start_cuts(link, loop, cut):
     """Rows and goals of every cut, multipliers at zero."""
     for c in range(loop[0, lo.CUTS]):
         if loop[cut_row(loop, c), lo.KIND] == lo.JOINT:
             settle_cut(link, loop, cut, c)
-        else:
-            cut[c, lo.WANT] = 0.0
         for i in range(lo.LANES):
-            cut[c, lo.LAMBDA + i] = 0.0
-            cut[c, lo.FREE + i] = 0.0
+            cut[c, lo.LAMBDA + i] = cut[c, lo.CHANGE + i] = cut[c, lo.FREE + i] = 0.0
+        for i in range(first_idle_lane(loop, c), lo.LANES):  # whatever a call that failed has left there
+            cut[c, lo.WANT + i] = 0.0
+            store_lane(cut, c, lo.CHILD_FORCE, i, ZERO3, ZERO3)
+            store_lane(cut, c, lo.PARENT_FORCE, i, ZERO3, ZERO3)
 
 
 @value

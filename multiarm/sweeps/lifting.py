@@ -12,7 +12,7 @@ from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.loops import cluster_row, cut_row, link_row
-from multiarm.sweeps.values import load3, load6, scale6, shift_force
+from multiarm.sweeps.values import dot3, load3, load6, scale6, shift_force, sub3
 
 LANES = lo.LANES
 
@@ -122,6 +122,29 @@ def lift_cluster(tree, link, loop, cut, white, g):
         k = loop[link_row(k), lo.NEXT_AXIS]
     for c in range(loop[row, lo.FIRST_CUT], loop[row, lo.FIRST_CUT] + cuts):
         lift_cut(tree, link, loop, cut, white, c)
+
+
+@value
+def full_measure(link, loop, cut, g):
+    """What an axis of cluster g would feel of a unit force or moment if nothing of it cancelled, squared, by D^-1."""
+    row = cluster_row(loop, g)
+    largest = 0.0
+    k = loop[row, lo.FIRST_AXIS]
+    while k > 0:
+        for c in range(loop[row, lo.FIRST_CUT], loop[row, lo.FIRST_CUT] + loop[row, lo.CLUSTER_CUTS]):
+            arm = sub3(load3(cut, c, lo.POINT), load3(link, k, at.ORIGIN))
+            largest = max(largest, link[k, at.D_INVERSE] * (1.0 + dot3(arm, arm)))
+        k = loop[link_row(k), lo.NEXT_AXIS]
+    return largest
+
+
+@step
+def widest_measure(link, loop, cut):
+    """The largest `full_measure` of all clusters."""
+    largest = 0.0
+    for g in range(loop[0, lo.CLUSTERS]):
+        largest = max(largest, full_measure(link, loop, cut, g))
+    return largest
 
 
 @value

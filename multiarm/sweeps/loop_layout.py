@@ -10,6 +10,7 @@ A cut has at most six rows, kept side by side in eight lanes, so that one instru
 from __future__ import annotations
 
 LANES = 8
+MOST_STEPS = 12  # of refinement, where there are weak directions
 
 # Row 0 of `loop`: how many there are of each, rows of all cuts together, lanes of the widest cluster.
 LINKS, CUTS, CLUSTERS, HUBS, ROWS, WIDTH = range(6)

@@ -31,6 +31,7 @@ from multiarm.sweeps.values import (
     sub3,
 )
 
+RANK_TOLERANCE, WIDEST_TOLERANCE = 1e-10, 1e-4  # on the constraints, and far off them
 COINCIDE = 1e-24  # square of the sine below which two axes have any common normal
 
 
@@ -236,6 +237,15 @@ def largest_gap(link, loop, cut):
             n, f = load_lane(cut, c, lo.NORMALS, i)
             largest = max(largest, abs(gap_of(loop, cut, c, parent, child, n, f, apart)))
     return largest
+
+
+@step
+def rank_tolerance(link, loop, cut):
+    """Share of the largest singular value below which a row counts as redundant.
+
+    Rows that are redundant on the constraints differ by as much as the gaps are open off them.
+    """
+    return min(max(RANK_TOLERANCE, 10.0 * largest_gap(link, loop, cut)), WIDEST_TOLERANCE)
 
 
 @kernel

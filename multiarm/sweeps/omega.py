@@ -15,14 +15,13 @@ from multiarm.sweeps.blocks import FAINT, STRONG
 from multiarm.sweeps.cholesky import back_table, factor_table, forward_table
 from multiarm.sweeps.closing import applied, filter_all, start_cuts
 from multiarm.sweeps.jit import step, value
-from multiarm.sweeps.lifting import couple_on_axes, innovate, lift_cluster, white_table
-from multiarm.sweeps.loops import cluster_row, cut_row, hub_row, largest_gap, link_row, place_all
+from multiarm.sweeps.lifting import couple_on_axes, innovate, lift_cluster, white_table, widest_measure
+from multiarm.sweeps.loops import cluster_row, cut_row, hub_row, link_row, place_all, rank_tolerance
 from multiarm.sweeps.six import back_six, factor_six, forward_six, load_factors, load_six, scale_six, store_factors
 from multiarm.sweeps.splitting import add_reach, orthogonalise, product, table
 from multiarm.sweeps.values import load6, load_sym6, sub6
 
 LANES = lo.LANES
-RANK_TOLERANCE = 1e-10
 
 
 @value
@@ -165,11 +164,11 @@ def turn_omega(link, loop, cut, room, white):
                 add_reach(cut, c, lo.CHILD_REACH, lane, loop[record, lo.CHILD_HUB], felt[:, links:], i)
                 add_reach(cut, c, lo.PARENT_REACH, lane, loop[record, lo.PARENT_HUB], felt[:, links:], i)
     orthogonalise(felt, v)
-    largest = 0.0
+    largest = widest_measure(link, loop, cut)
     for i in range(len(sizes)):
         sizes[i] = product(felt[i], felt[i])
         largest = max(largest, sizes[i])
-    tolerance = max(RANK_TOLERANCE, 10.0 * largest_gap(link, loop, cut))
+    tolerance = rank_tolerance(link, loop, cut)
     rank = 0
     for i in range(len(sizes)):
         if sizes[i] > tolerance * tolerance * largest:
@@ -256,7 +255,7 @@ def prepare(tree, link, loop, cut, room, right, q, v, tau):
     weigh_reaches(loop, cut, room)
     form_omega(link, loop, cut, room, white)
     loop[0, lo.RANK] = loop[0, lo.ROWS]
-    if factor_table(omega_tables(loop, room)[0], STRONG, FAINT):
+    if factor_table(omega_tables(loop, room)[0], STRONG, FAINT * widest_measure(link, loop, cut)):
         return 0, False
     loop[0, lo.RANK] = turn_omega(link, loop, cut, room, white)
     return 0, True

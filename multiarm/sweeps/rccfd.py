@@ -14,8 +14,6 @@ from multiarm.sweeps.loops import cut_row
 from multiarm.sweeps.omega import prepare, release_hubs, solve_omega, spread, want_beside_hubs
 from multiarm.sweeps.outward import fits
 
-MOST_STEPS = 12
-
 
 @value
 def hub_vectors(loop, room):
@@ -41,7 +39,7 @@ def correct(tree, link, loop, cut, room, turned, out):
 def refine(tree, link, loop, cut, room, out):
     """Correct again for what is still missing, as long as that helps: weak directions take several steps."""
     left = want_left(tree, link, loop, cut, out)
-    for _ in range(MOST_STEPS):
+    for _ in range(lo.MOST_STEPS):
         if left == 0.0:
             break
         correct(tree, link, loop, cut, room, True, out)

@@ -13,8 +13,9 @@ import math
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.blocks import STRONG
+from multiarm.sweeps.blocks import FAINT, STRONG
 from multiarm.sweeps.jit import step, value
+from multiarm.sweeps.lifting import full_measure
 from multiarm.sweeps.loops import cluster_row, cut_row, link_row
 from multiarm.sweeps.skyline import first_unknown, forward_substitute
 
@@ -113,8 +114,9 @@ def factor_split(link, loop, cut, room, white, g):
     largest = 0.0
     for i in range(len(sizes)):
         largest = max(largest, sizes[i])
+    enough = max(STRONG * largest, FAINT * full_measure(link, loop, cut, g))
     for i in range(len(sizes)):
-        if sizes[i] > STRONG * largest:
+        if sizes[i] > enough:
             reflect_row(loop, room, reach[i], 1.0 / sizes[i])
         else:
             sizes[i] = -sizes[i]  # the sign tells weak from strong

@@ -7,8 +7,8 @@ from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.blocks import factor_block, reduce_block, resolve_block
 from multiarm.sweeps.closing import applied, filter_all, smooth_all, start_cuts, want_left
 from multiarm.sweeps.jit import kernel, step, value
-from multiarm.sweeps.lifting import innovate, lift_cluster, white_table
-from multiarm.sweeps.loops import cluster_row, cut_row, hub_row, largest_gap, place_all
+from multiarm.sweeps.lifting import innovate, lift_cluster, white_table, widest_measure
+from multiarm.sweeps.loops import cluster_row, hub_row, place_all, rank_tolerance
 from multiarm.sweeps.outward import fits
 from multiarm.sweeps.skyline import back_substitute, cholesky, first_unknown, forward_substitute
 from multiarm.sweeps.splitting import (
@@ -19,14 +19,9 @@ from multiarm.sweeps.splitting import (
     reduce_split,
     resolve_split,
     solve_weak,
-    split_tables,
 )
 from multiarm.sweeps.values import load6, load_sym6, sub6
 from multiarm.sweeps.wide import factor_wide, reduce_wide, resolve_wide
-
-# Share of the largest singular value below which a row counts as redundant, on the constraints.
-RANK_TOLERANCE = 1e-10
-MOST_STEPS = 12
 
 
 @value
@@ -115,30 +110,10 @@ def solve_all(link, loop, cut, room, white, right, alpha, weak):
 
 
 @step
-def strongest(loop, cut, room):
-    """Largest square that a strong direction of any cluster reaches."""
-    largest = 0.0
-    for g in range(loop[0, lo.CLUSTERS]):
-        row = cluster_row(loop, g)
-        if loop[row, lo.METHOD] == lo.BLOCK:
-            for i in range(loop[cut_row(loop, loop[row, lo.FIRST_CUT]), lo.COUNT]):
-                largest = max(largest, 1.0 / cut[loop[row, lo.FIRST_CUT], lo.FACTORS + 15 + i])
-        elif loop[row, lo.METHOD] == lo.WIDE:
-            factor = split_tables(loop, room, g)[0]
-            for i in range(factor.shape[0]):
-                largest = max(largest, factor[i, i] ** -2)
-        else:
-            sizes = split_tables(loop, room, g)[2]
-            for i in range(len(sizes)):
-                largest = max(largest, sizes[i])
-    return largest
-
-
-@step
 def refine(tree, link, loop, cut, room, white, right, alpha, weak, out):
     """Solve again for what is still missing, as long as that helps: weak directions take several steps."""
     left = want_left(tree, link, loop, cut, out)
-    for _ in range(MOST_STEPS):
+    for _ in range(lo.MOST_STEPS):
         if left == 0.0:
             break
         right[:] = 0.0
@@ -177,8 +152,7 @@ def structured(tree, link, loop, cut, room, q, v, tau, out):
     if split:
         weak = count_weak(loop, room)
         if weak > 0:
-            tolerance = max(RANK_TOLERANCE, 10.0 * largest_gap(link, loop, cut))
-            idle = factor_weak(loop, room, weak, tolerance, strongest(loop, cut, room))
+            idle = factor_weak(loop, room, weak, rank_tolerance(link, loop, cut), widest_measure(link, loop, cut))
             mark_idle(loop, cut, room, weak)
     loop[0, lo.RANK] = loop[0, lo.ROWS] - idle
     solve_all(link, loop, cut, room, white, right, alpha, weak)

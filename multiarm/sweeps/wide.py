@@ -10,7 +10,7 @@ from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.blocks import FAINT, STRONG
 from multiarm.sweeps.cholesky import back_table, factor_table, forward_table
 from multiarm.sweeps.jit import step
-from multiarm.sweeps.lifting import couple_on_axes
+from multiarm.sweeps.lifting import couple_on_axes, full_measure
 from multiarm.sweeps.loops import cluster_row, cut_row
 from multiarm.sweeps.splitting import gather_reach, product, reflect_row, split_tables
 
@@ -21,7 +21,7 @@ def factor_wide(link, loop, cut, room, white, g):
     k, reach, _, _ = split_tables(loop, room, g)
     k[:, :] = 0.0
     couple_on_axes(link, loop, k, white, g, lo.LOCAL_ROW)
-    if not factor_table(k, STRONG, FAINT):
+    if not factor_table(k, STRONG, FAINT * full_measure(link, loop, cut, g)):
         return False
     gather_reach(loop, cut, reach, g)
     for i in range(k.shape[0]):
