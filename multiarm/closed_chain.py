@@ -182,8 +182,8 @@ def forward_dynamics(
     external : mapping, optional
         Wrenches on bodies: name -> [torque; force] at the body's origin, world axes, or a `Wrench`.
     solver : str
-        "structured" (O(n) + O(l)), "rccfd1", "rccfd2", "rccfd3" (JPL 88-11-II, O(n) + O(l^3)) or "dense" (the KKT
-        system, an oracle).
+        "structured" (O(n) + O(l) for l arms that can move their tips in every way), "rccfd1", "rccfd2", "rccfd3" (JPL
+        88-11-II, O(n) + O(l^3)) or "dense" (the KKT system, an oracle).
 
     Returns
     -------

@@ -39,7 +39,8 @@ class Compiled:
     ----------
     forward_dynamics : callable
         (q, v, tau, out): accelerations with the loops closed, by the structured solver; `multipliers` and `force` tell
-        what the constraints gave. The state is taken to be on the constraints. The same as `tree_forward_dynamics` for
+        what the constraints gave. The state is taken to be on the constraints, and they to be consistent: slip, gaps
+        and contradictions are for `multiarm.forward_dynamics` to find. The same as `tree_forward_dynamics` for
         a model without constraints.
     tree_forward_dynamics : callable
         (q, v, tau, out): accelerations with the loops open, by FD4.

@@ -22,7 +22,6 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 import multiarm as ma
 from multiarm.constraints import constraints
-from multiarm.solvers import SOLVERS
 
 GRASPS = ("rigid", "revolute", "soft_finger", "point")
 JOINTS = (
@@ -261,15 +260,3 @@ def well_posed(model: ma.Model, state: ma.State) -> bool:
     """Every direction of Omega is redundant, or its condition number without those is below 1e6."""
     found = shares(model, state)
     return not np.any((found > REDUNDANT) & (found < SOUND))
-
-
-# RCCFD1 to RCCFD3 find accelerations from lambda. Near a dead point lambda is large, and its last digit moves the
-# accelerations: the size of J M^-1 J* lambda counts for them, and what is nearer than 1e-6 is not asked of them.
-BY_FORCES = ()
-
-
-def solvers_for(team: Team) -> list[str]:
-    """All solvers, but those of `BY_FORCES` only where no row is nearly redundant without being so."""
-    found = shares(team.model, team.state)
-    nearly_dead = np.any((found > REDUNDANT) & (found < 1e-6))
-    return [solver for solver in SOLVERS if not (nearly_dead and solver in BY_FORCES)]

@@ -7,7 +7,7 @@ import pytest
 from closed_mechanisms import body_equation, hand_over, moved_to
 from hypothesis import assume, given, settings
 from numpy.testing import assert_allclose
-from random_teams import Team, solvers_for, teams, well_posed
+from random_teams import Team, teams, well_posed
 from scipy.linalg import block_diag
 
 import multiarm as ma
@@ -22,7 +22,7 @@ some = settings(derandomize=True, deadline=None)
 def test_what_is_held_obeys_newton_and_euler_with_the_reported_forces(team):
     """To its own largest term; where one part of the team is nearly at a dead point, to the large forces there."""
     kin, posed = ma.kinematics(team.model, team.state), well_posed(team.model, team.state)
-    for solver in solvers_for(team):
+    for solver in SOLVERS:
         solution = team.solve(solver)
         elsewhere = 0.0 if posed else np.abs(solution.answer.multipliers).max()
         for name in team.plan.objects:
@@ -41,7 +41,7 @@ def test_what_is_held_obeys_newton_and_euler_with_the_reported_forces(team):
 def test_forces_do_no_work_on_the_motions_that_a_grasp_allows(team):
     """H(0) f(0) = 0, JPL 88-11-II (b.1c); so all of them together do no work on what moves now."""
     kin = ma.kinematics(team.model, team.state)
-    for solver in solvers_for(team):
+    for solver in SOLVERS:
         solution = team.solve(solver)
         for name in team.model.cuts:
             wrench, joint = solution.forces[name], kin.joint(name)
@@ -57,7 +57,7 @@ def test_only_what_comes_from_outside_changes_the_momentum_of_a_team_in_flight(t
     """Sum of m (a - g) and of its moment about the origin, over all bodies, is that of the external wrenches."""
     kin = ma.kinematics(team.model, team.state)
     bodies = {name: body for name, body in team.model.bodies.items() if name != "world"}
-    for solver in solvers_for(team):
+    for solver in SOLVERS:
         solution = team.solve(solver)
         total, size = np.zeros(6), 0.0
         for name, body in bodies.items():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from random_teams import BY_FORCES, REDUNDANT, WEAK, Team, random_team, shares, solvers_for, teams, well_posed
+from random_teams import REDUNDANT, WEAK, Team, random_team, shares, teams, well_posed
 
 import multiarm as ma
 from multiarm.constraints import constraints
@@ -55,9 +55,6 @@ class Balance:
         """Residual of the second row; accelerations with the loops open count among its terms."""
         jacobian, bias = self.rows.jacobian, self.rows.bias
         terms = [np.abs(jacobian) @ (np.abs(solution.a) + np.abs(self.free)), bias]
-        if solution.method in BY_FORCES:
-            compliance = jacobian @ np.linalg.solve(self.mass, jacobian.T)
-            terms.append(np.abs(compliance) @ np.abs(solution.answer.multipliers))
         return largest(jacobian @ solution.a - bias) / largest(*terms)
 
 
@@ -65,10 +62,9 @@ class Balance:
 @given(teams())
 def test_both_rows_of_the_kkt_system_are_satisfied_on_every_draw(team):
     found = shares(team.model, team.state)
-    chosen, balance = solvers_for(team), Balance(team)
+    balance = Balance(team)
     event(f"{len(team.plan.arms)} arms, {team.plan.base}")
-    event("all solvers" if len(chosen) == len(SOLVERS) else "nearly at a dead point")
-    for solver in chosen:
+    for solver in SOLVERS:
         solution = team.solve(solver)
         assert balance.of_motion(solution) <= 1e-12, solver
         # a row that is given up is broken by as much of it as there was, and weighs by masses there, by lengths here

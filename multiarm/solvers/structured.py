@@ -1,4 +1,4 @@
-"""The structured solver: O(n) + O(l), right through singularities."""
+"""The structured solver: O(n) + O(l) beside weak directions, right through singularities."""
 
 from __future__ import annotations
 

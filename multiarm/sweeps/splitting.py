@@ -4,7 +4,8 @@ The white rows A = D^-1/2 H psi B of a cluster are turned among themselves until
 which gives the eigenvectors of K = A A* with all digits of the small ones. Strong directions reflect inertia at the
 hubs as a block does. Weak ones stay unknown: with S = L L* the system of the hubs, E their reach and s their size they
 obey (s^2 + E S^-1 E*) mu = right, whose factor [L^-1 E*; s] is turned once more. So an answer passes through a
-singularity without a jump, and what no acceleration depends on takes its least value.
+singularity without a jump, and what no acceleration depends on takes its least value. The weak directions of all
+clusters are turned together: O(w^3) for w of them, so many arms with too few joints cost more than O(l).
 """
 
 from __future__ import annotations
