@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from multiarm.constraints import Constraints, constraints
+from multiarm.cut_rows import across
 from multiarm.determinacy import loose_multipliers, one_value_through
 from multiarm.dynamics import tree_forward_dynamics
 from multiarm.errors import ContradictionError, ImmobileWarning, OpenLoopError, UnknownNameError
@@ -114,7 +115,7 @@ class ClosedChainSolution(Solution):
             raise UnknownNameError("body held by grasps", body, holding)
         contacts = {name: kinematics(self.model, self.state).joint(name) for name in held}
         wrenches = {name: self.forces[name].about(contacts[name].child_frame.translation) for name in held}
-        bases = {name: _across(contacts[name].directions) for name in held}
+        bases = {name: across(contacts[name].directions) for name in held}
         return split_load(wrenches, self.constraints.centre_of(body), split, bases, masses)
 
     @cached_property
@@ -128,11 +129,6 @@ class ClosedChainSolution(Solution):
         free = tree_forward_dynamics(self.model, self.state, self.tau).a
         scale = np.abs(jacobian) @ (np.abs(self.a) + np.abs(free)) + np.abs(bias)
         return float(np.abs(jacobian @ self.a - bias).max(initial=0.0) / max(scale.max(initial=0.0), 1e-300))
-
-
-def _across(columns: np.ndarray) -> np.ndarray:
-    """Orthonormal rows that span what is orthogonal to independent columns."""
-    return np.linalg.svd(columns)[0][:, columns.shape[1] :].T
 
 
 class ClosedChainForces(Mapping[str, Wrench]):

@@ -18,7 +18,7 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 from multiarm.description import Coupling, Joint
 from multiarm.kinematics import Kinematics, kinematics
-from multiarm.loop_tables import LoopTables, loop_tables
+from multiarm.loop_tables import LoopTables, loop_tables, require_imposable
 from multiarm.model import CutJoint, Model, grasp_as_joint
 from multiarm.state import State
 from multiarm.sweeps import layout as at
@@ -167,6 +167,7 @@ def whole_rows(left: np.ndarray) -> np.ndarray:
 
 def constraints(model: Model, state: State) -> Constraints:
     """Every constraint of `model` at `state`."""
+    require_imposable(model)
     kin = kinematics(model, state)
     tables = loop_tables(model).copy()
     settle_cuts(kin.workspace.tree, kin.workspace.link, tables.loop, tables.cut)

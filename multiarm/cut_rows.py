@@ -14,7 +14,7 @@ from multiarm.description import Joint
 from multiarm.joints import free_directions
 from multiarm.sweeps import loop_layout as lo
 
-__all__ = ["CutRow", "cut_rows"]
+__all__ = ["CutRow", "across", "cut_rows"]
 
 PLAIN = np.eye(6)
 
@@ -41,7 +41,7 @@ def cut_rows(joint: Joint) -> tuple[CutRow, ...]:
     """
     free = free_directions(joint, np.eye(3), np.eye(3))
     if joint.kind == "screw":  # ties rotation and translation
-        return tuple(CutRow(lo.ON_PARENT, row) for row in _across(free))
+        return tuple(CutRow(lo.ON_PARENT, row) for row in across(free))
     turning = free[:3, free[:3].any(axis=0)]
     sliding = free[3:, free[3:].any(axis=0)]
     if joint.kind == "universal":
@@ -55,10 +55,10 @@ def cut_rows(joint: Joint) -> tuple[CutRow, ...]:
 def _half(free: np.ndarray, on: int, first: int) -> tuple[CutRow, ...]:
     """Rows across the rotations, or the slides, that are free; any three will do where none is."""
     rows = np.zeros((3 - free.shape[1], 6))
-    rows[:, first : first + 3] = np.eye(3) if free.shape[1] == 0 else _across(free)
+    rows[:, first : first + 3] = np.eye(3) if free.shape[1] == 0 else across(free)
     return tuple(CutRow(lo.IN_WORLD if free.shape[1] == 0 else on, row) for row in rows)
 
 
-def _across(columns: np.ndarray) -> np.ndarray:
+def across(columns: np.ndarray) -> np.ndarray:
     """Orthonormal rows orthogonal to independent columns."""
     return np.linalg.svd(columns)[0][:, columns.shape[1] :].T

@@ -17,7 +17,7 @@ from multiarm.model import CutJoint, Model, Placement, TreeJoint, grasp_as_joint
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 
-__all__ = ["LoopTables", "loop_tables"]
+__all__ = ["LoopTables", "loop_tables", "require_imposable"]
 
 # What the angular gap of each kind is measured by; the others have none.
 GAPS = dict.fromkeys(("fixed", "prismatic"), lo.OPEN_TURN)
@@ -169,7 +169,7 @@ def loop_tables(model: Model) -> LoopTables:
     return _TABLES[model]
 
 
-def _require_imposable(model: Model) -> None:
+def require_imposable(model: Model) -> None:
     """Raise for cuts that no solver could close."""
     heavy = [cut.name for cut in model.cuts.values() if cut.joint is not None and cut.joint.armature > 0.0]
     if heavy:
@@ -188,7 +188,6 @@ def _require_imposable(model: Model) -> None:
 
 
 def _make_tables(model: Model) -> LoopTables:
-    _require_imposable(model)
     plan = _Layout(model)
     links, cuts, clusters, hubs = len(model.tree), plan.cuts, plan.clusters, plan.hubs
     loop = np.zeros((lo.FIRST_LINK + links + len(cuts) + len(clusters) + len(hubs), lo.LOOP_COLUMNS), np.int64)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from multiarm.errors import UnknownNameError
-from multiarm.loop_tables import LoopTables, loop_tables
+from multiarm.errors import DescriptionError, UnknownNameError
+from multiarm.loop_tables import LoopTables, loop_tables, require_imposable
 from multiarm.model import Model
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
@@ -89,7 +89,10 @@ class Compiled:
 
         self.tree_forward_dynamics, self.inverse_dynamics = tree_forward_dynamics, inverse_dynamics
         self.loops = loop_tables(model).copy()
-        self.forward_dynamics = self.forward_dynamics_by("structured")
+        try:
+            self.forward_dynamics = self.forward_dynamics_by("structured")
+        except DescriptionError as refusal:  # the tree can still be computed with
+            self.forward_dynamics = _refuse(refusal)
 
     def forward_dynamics_by(self, solver: str) -> Call:
         """`forward_dynamics` by "structured", "rccfd1", "rccfd2" or "rccfd3"; all share `multipliers` and `force`."""
@@ -97,6 +100,7 @@ class Compiled:
             raise UnknownNameError("compiled solver", solver, CLOSED)
         if not self.loops.names:
             return self.tree_forward_dynamics
+        require_imposable(self.model)
         model, tree, link, kernel = self.model, self.tree, self.link, CLOSED[solver]
         loop, cut, room = self.loops.loop, self.loops.cut, self.loops.room
 
@@ -169,6 +173,15 @@ class Compiled:
         """Lambda = J M^-1 J* at the frames with cross terms."""
         self.check(operational_compliance(self.tree, self.link, q, self._rest, frames, out))
         return out
+
+
+def _refuse(refusal: DescriptionError) -> Call:
+    """A call that says why the loops cannot be closed."""
+
+    def forward_dynamics(q: np.ndarray, v: np.ndarray, tau: np.ndarray, out: np.ndarray) -> np.ndarray:
+        raise refusal
+
+    return forward_dynamics
 
 
 def compiled(model: Model) -> Compiled:

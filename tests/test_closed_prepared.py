@@ -96,8 +96,12 @@ def test_what_cannot_be_prepared_says_so(drawn):
     m.add_arm("arm", ma.robots.panda())
     m.add_body("box", mass=1.0, inertia=(1, 1, 1))
     m.grasp("arm", "box", at=None)
+    model = m.compile()
+    q, v, tau, out = np.array(model.neutral), *np.zeros((3, model.nv))
+    calls = ma.compiled(model)
+    calls.tree_forward_dynamics(q, v, tau, out)
     with pytest.raises(ma.DescriptionError, match="assemble"):
-        ma.compiled(m.compile())
+        calls.forward_dynamics(q, v, tau, out)
 
 
 @pytest.fixture
