@@ -30,7 +30,7 @@ LANES = lo.LANES
 
 # A pivot below this share of its own diagonal entry is weak: its inverse would drown what else the hub feels. So is an
 # entry below FAINT of what it could be: it may be nothing but the rounding of what cancels in it.
-STRONG = 1e-3
+STRONG = 1e-2
 FAINT = 1e-8
 
 
