@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import RigidTransform
 
-from contacts import Box, Cylinder, Mesh, Shape, Sphere
+from contacts import Box, ContactError, Cylinder, Mesh, Shape, Sphere
 from multiarm.description import Body, Coupling, Joint, Robot, unphysical_notes
 from multiarm.errors import (
     BadInputError,
@@ -198,7 +198,10 @@ def _pose(origin: np.ndarray | None) -> RigidTransform:
 
 
 def _body(path: Path, link: Any) -> Body:
-    shape = _shape(path, (link.collisions or link.visuals or [None])[0])
+    try:
+        shape = _shape(path, (link.collisions or link.visuals or [None])[0])
+    except ContactError as error:
+        raise RobotFileError(path, f"link {link.name!r}: {error}", [link.name]) from error
     if link.inertial is None:
         return Body(link.name, shape=shape)
     at = _pose(link.inertial.origin)

@@ -503,3 +503,11 @@ def test_corrupted_files_load_or_raise_our_errors(tmp_path, data):
             assert body.mass >= 0 and np.all(np.isfinite(body.inertia)) and np.all(np.isfinite(body.com))
         for joint in robot.joints:
             assert np.linalg.norm(joint.axis) == pytest.approx(1) and joint.lower <= joint.upper
+
+
+def test_a_shape_without_extent_names_file_and_link(tmp_path):
+    shape = '<collision><geometry><box size="0 1 1"/></geometry></collision>'
+    path = tmp_path / "flat.urdf"
+    path.write_text(f'<robot name="r"><link name="base">{shape}</link></robot>')
+    with pytest.raises(RobotFileError, match=r"flat.urdf.*'base'.*positive"):
+        load_urdf(path)
