@@ -604,7 +604,7 @@ def test_slender_bodies_far_along_their_axis_keep_their_digits(seed):
 
 @pytest.mark.parametrize(("seed", "armature"), [(2592, True), (27909, False)])
 def test_only_mass_matrices_without_digits_are_refused(seed, armature):
-    """The draws among 31,900 that were refused: a body 1e17 times heavier hangs on a mote by a free joint."""
+    """Two draws of 31,900, cond(M) above 1e17: a mote bears a body 1e5 times its mass by a free joint."""
     rng = np.random.default_rng(seed)
     joints, branching = int(rng.integers(1, 13)), int(rng.integers(0, 3))
     case = random_case(seed, joints=joints, branching=branching, armature=armature, scales=EXTREME)
