@@ -124,30 +124,25 @@ def refine(tree, link, loop, cut, room, white, right, alpha, weak, out):
             break
 
 
-@kernel
-def structured(tree, link, loop, cut, room, q, v, tau, out):
-    """theta'' and the multipliers of every cut, the accelerations of hubs unknown beside them; O(n) + O(l).
+@step
+def factorise(tree, link, loop, cut, room, q, v, tau):
+    """Everything up to the first solution: places, filter, clusters and hubs factored; returns (status, weak).
 
-    K lambda + E alpha = want for each cluster of cuts, P alpha - E* lambda = applied - z for each hub: the clusters are
-    eliminated, which adds their reflected inertia E* K^-1 E to the hubs', and the hubs solved for. Sweeps: outward
-    places, inward filter (5.16), inward unit forces of the cuts (6.3), outward smoother (5.17).
+    Sweeps: outward places, inward filter (5.16), inward unit forces of the cuts (6.3).
     """
-    if not fits(tree, len(q), len(v), len(tau), len(out)):
-        return at.WRONG_LENGTH
     place_all(tree, link, loop, room, q, v)
     bad = filter_all(tree, link, loop, tau)
     if bad != 0:
-        return bad
+        return bad, 0
     n = 6 * loop[0, lo.HUBS]
-    white = white_table(loop, room)
     right = room[loop[0, lo.RIGHT] : loop[0, lo.RIGHT] + n]
     alpha = room[loop[0, lo.ALPHA] : loop[0, lo.ALPHA] + n]
     start_system(tree, link, loop, room, right, alpha, tau)
     start_cuts(link, loop, cut)
-    split = factor_all(tree, link, loop, cut, room, white)
+    split = factor_all(tree, link, loop, cut, room, white_table(loop, room))
     bad = cholesky(loop, room)
     if bad != 0:
-        return loop[hub_row(loop, (bad - 1) // 6), lo.HUB_LINK]
+        return loop[hub_row(loop, (bad - 1) // 6), lo.HUB_LINK], 0
     weak = idle = 0
     if split:
         weak = count_weak(loop, room)
@@ -155,6 +150,26 @@ def structured(tree, link, loop, cut, room, q, v, tau, out):
             idle = factor_weak(loop, room, weak, rank_tolerance(link, loop, cut), widest_measure(link, loop, cut))
             mark_idle(loop, cut, room, weak)
     loop[0, lo.RANK] = loop[0, lo.ROWS] - idle
+    return 0, weak
+
+
+@kernel
+def structured(tree, link, loop, cut, room, q, v, tau, out):
+    """theta'' and the multipliers of every cut, the accelerations of hubs unknown beside them; O(n) + O(l).
+
+    K lambda + E alpha = want for each cluster of cuts, P alpha - E* lambda = applied - z for each hub: the clusters are
+    eliminated, which adds their reflected inertia E* K^-1 E to the hubs', and the hubs solved for. Sweeps: those of
+    `factorise`, outward smoother (5.17).
+    """
+    if not fits(tree, len(q), len(v), len(tau), len(out)):
+        return at.WRONG_LENGTH
+    status, weak = factorise(tree, link, loop, cut, room, q, v, tau)
+    if status != 0:
+        return status
+    n = 6 * loop[0, lo.HUBS]
+    white = white_table(loop, room)
+    right = room[loop[0, lo.RIGHT] : loop[0, lo.RIGHT] + n]
+    alpha = room[loop[0, lo.ALPHA] : loop[0, lo.ALPHA] + n]
     solve_all(link, loop, cut, room, white, right, alpha, weak)
     smooth_all(tree, link, loop, room, alpha, out)
     if weak > 0:

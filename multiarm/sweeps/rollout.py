@@ -1,0 +1,94 @@
+"""Many steps of time without leaving compiled code."""
+
+from __future__ import annotations
+
+import math
+
+from multiarm.sweeps.control import control
+from multiarm.sweeps.jit import kernel, value
+from multiarm.sweeps.observing import gauge, has_crossed, observe
+from multiarm.sweeps.stepping import (
+    BEFORE_Q,
+    BEFORE_V,
+    EULER,
+    accelerate,
+    euler_step,
+    return_to_constraints,
+    rk4_step,
+    row_of,
+)
+
+# Why a rollout came back before its last step; a status of the dynamics is positive, or WRONG_LENGTH.
+DONE, CROSSED, FULL, NOT_FINITE, OPEN = 0, -2, -3, -4, -5
+
+# What it is to do: method, whether drift is projected away, the number of its first step, samples every so many steps
+# (0: none), whether margins are watched.
+METHOD, PROJECTED, FIRST, EVERY, WATCHED = range(5)
+# What it has done: steps, samples, largest gap that was left, where the state is not finite.
+STEPS, SAMPLES, GAP, BROKEN = range(4)
+
+WIDEST_GAP = 1e-6  # m or rad: beyond it the loops have not been closed
+
+
+@value
+def first_broken(v):
+    """The first entry that is not a number, or -1."""
+    for j in range(len(v)):
+        if not math.isfinite(v[j]):
+            return j
+    return -1
+
+
+@kernel
+def rollout(plant, orders, origin, h, steps, q, v, tau, a, samples, report):
+    """Step `steps` times by h from origin + FIRST h; q and v move on, tau and a are the last.
+
+    A sample is written before its step. Returns DONE, or why it stopped; report[STEPS] tells at which step. After
+    CROSSED the state is where a margin was found gone, and the desk's BEFORE rows hold the state one step earlier.
+    """
+    report[:] = 0.0
+    before_q, before_v = row_of(plant, BEFORE_Q, len(q)), row_of(plant, BEFORE_V, len(v))
+    for i in range(steps):
+        report[STEPS] = i
+        number = orders[FIRST] + i
+        t = origin + number * h
+        if plant.control_whole[0] != 0:
+            status = control(
+                plant.tree, plant.link, plant.loop, plant.cut, plant.room,
+                plant.control_numbers, plant.control_whole, plant.control_desk, t, q, v, tau,
+            )  # fmt: skip
+            if status != 0:
+                return status
+        status = accelerate(plant, t, q, v, tau, a)
+        if status != 0:
+            return status
+        report[BROKEN] = first_broken(a)
+        if report[BROKEN] >= 0.0:
+            return NOT_FINITE
+        if orders[WATCHED] == 1:
+            gauge(plant, q)
+            if has_crossed(plant):
+                return CROSSED
+        if orders[EVERY] > 0 and number % orders[EVERY] == 0:
+            filled = int(report[SAMPLES])
+            if filled == samples.shape[0]:
+                return FULL
+            observe(plant, t, q, v, a, tau, samples[filled])
+            report[SAMPLES] = filled + 1
+        before_q[:] = q
+        before_v[:] = v
+        if orders[METHOD] == EULER:
+            euler_step(plant, h, q, v, a)
+        else:
+            status = rk4_step(plant, t, h, q, v, tau, a)
+            if status != 0:
+                return status
+        if orders[PROJECTED] == 1:
+            status, gap = return_to_constraints(plant, q, v)
+            if status != 0:
+                return status
+            report[GAP] = max(report[GAP], gap)
+            if not gap <= WIDEST_GAP:
+                return OPEN
+    report[STEPS] = steps
+    return DONE
