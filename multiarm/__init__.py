@@ -37,6 +37,19 @@ from multiarm.dynamics import (
     operational_compliance,
     tree_forward_dynamics,
 )
+from multiarm.elements import (
+    BodySpring,
+    Bushing,
+    Elements,
+    JointDamper,
+    JointFriction,
+    JointLimit,
+    JointSpring,
+    Push,
+    PushTable,
+    compliant_grasp,
+    limit_margin,
+)
 from multiarm.energy import Energy, Momentum, center_of_mass, energy, momentum
 from multiarm.errors import (
     BadInputError,
@@ -67,6 +80,7 @@ from multiarm.operators import Operators, dense, operators
 from multiarm.poses import pose
 from multiarm.prepared import Compiled, compiled
 from multiarm.reactions import JointReaction, JointReactions
+from multiarm.slip import SlipMargin, slip_margin, slip_margins
 from multiarm.solution import JointForces, Solution, interbody_forces
 from multiarm.state import State
 from multiarm.urdf import load_urdf
@@ -74,15 +88,17 @@ from multiarm.version import __version__
 from multiarm.wrench import Wrench
 
 __all__ = [
-    "Arm", "BadInputError", "Body", "Box", "Capsule", "ClosedChainSolution", "Compiled", "ContradictionError",
-    "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError",
-    "Grasp", "GraspMotion", "ImmobileWarning", "Joint", "JointForces", "JointMotion", "JointReaction",
-    "JointReactions", "Kinematics", "LoadSplit", "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model",
-    "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError", "RobotFileWarning",
-    "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError", "UnphysicalInertiaWarning",
-    "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass", "closed_chain_inverse_dynamics",
-    "compiled", "dense", "energy", "follow", "forward_dynamics", "grasped", "hybrid_dynamics", "interbody_forces",
-    "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_mjcf", "load_urdf", "log_determinant",
-    "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance", "operators",
-    "polynomial_law", "pose", "project", "robots", "sine_law", "smoother", "tree_forward_dynamics",
+    "Arm", "BadInputError", "Body", "BodySpring", "Box", "Bushing", "Capsule", "ClosedChainSolution", "Compiled",
+    "ContradictionError", "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Elements", "Energy",
+    "FilterQuantities", "Frame", "GraphError", "Grasp", "GraspMotion", "ImmobileWarning", "Joint", "JointDamper",
+    "JointForces", "JointFriction", "JointLimit", "JointMotion", "JointReaction", "JointReactions", "JointSpring",
+    "Kinematics", "LoadSplit", "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model", "Moment", "Momentum",
+    "MultiArmError", "OpenLoopError", "Operators", "Push", "PushTable", "Robot", "RobotFileError", "RobotFileWarning",
+    "SingularInertiaError", "SlipMargin", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError",
+    "UnphysicalInertiaWarning", "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass",
+    "closed_chain_inverse_dynamics", "compiled", "compliant_grasp", "dense", "energy", "follow", "forward_dynamics",
+    "grasped", "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics",
+    "limit_margin", "load_mjcf", "load_urdf", "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility",
+    "momentum", "operational_compliance", "operators", "polynomial_law", "pose", "project", "robots", "sine_law",
+    "slip_margin", "slip_margins", "smoother", "tree_forward_dynamics",
 ]  # fmt: skip

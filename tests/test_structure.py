@@ -19,7 +19,7 @@ STAGES = (
     {"state", "mechanism", "model", "display", "compilation"},
     {"workspace", "kernels", "cut_rows", "loop_tables"},
     {"joint_forces", "kinematics", "reactions", "grasp_motion"},
-    {"operators", "solution", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
+    {"operators", "solution", "energy", "forces", "dynamics", "filtering", "laws", "prepared", "elements", "slip"},
     {"manifold", "load", "constraints", "cut_coordinates", "determinacy", "solvers"},
     {"closed_chain", "closed_chain_inverse", "assembly", "mobility"},
 )
