@@ -200,7 +200,7 @@ def _make_tables(model: Model) -> LoopTables:
     )  # fmt: skip
     n = 6 * len(hubs)
     sizes = {lo.HUB_FRAMES: 12 * len(hubs), lo.WHITE: links * width, lo.SYSTEM: n * n}
-    sizes |= {lo.RIGHT: n, lo.ALPHA: n, lo.SPARE: n, lo.WEAK: rows * (links + n + 2 * rows + 3)}
+    sizes |= {lo.RIGHT: n, lo.SPARE: n, lo.WEAK: rows * (links + n + 2 * rows + 3)}
     room_size = 0
     for column, size in sizes.items():
         loop[0, column] = room_size

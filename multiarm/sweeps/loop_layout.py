@@ -15,9 +15,9 @@ MOST_STEPS = 12  # of refinement, where there are weak directions
 # Row 0 of `loop`: how many there are of each, rows of all cuts together, lanes of the widest cluster.
 LINKS, CUTS, CLUSTERS, HUBS, ROWS, WIDTH = range(6)
 # The same row: where things stand in `room`.
-HUB_FRAMES, WHITE, SYSTEM, RIGHT, ALPHA, SPARE, WEAK = range(6, 13)
+HUB_FRAMES, WHITE, SYSTEM, RIGHT, SPARE, WEAK = range(6, 12)
 # The same row, written by the solvers: number of independent rows.
-RANK = 13
+RANK = 12
 
 # Row of link k is FIRST_LINK + k: its role, the number of its hub, the next axis of its cluster (0 after the last).
 FIRST_LINK = 1

@@ -72,3 +72,31 @@ def rate_of_turn(moves, u, v, out):
             across = cross(turned, omega)
             rate = axpy3(1.0 / 12.0, cross(turned, across), axpy3(side, across, omega))
             out[j], out[j + 1], out[j + 2] = rate
+
+
+@step
+def normalise(moves, q):
+    """Make the quaternions in q unit."""
+    for r in range(moves.shape[0]):
+        if moves[r, HOW] != ADDED:
+            i = moves[r, Q]
+            scale = 1.0 / math.sqrt(q[i] ** 2 + q[i + 1] ** 2 + q[i + 2] ** 2 + q[i + 3] ** 2)
+            for n in range(4):
+                q[i + n] *= scale
+
+
+@step
+def rate_of_coordinates(moves, q, v, out):
+    """out = q-dot: half the quaternion product of omega and q for turns, and v for the rest."""
+    for r in range(moves.shape[0]):
+        how, i, j = moves[r, HOW], moves[r, Q], moves[r, V]
+        if how == ADDED:
+            for n in range(moves[r, COUNT]):
+                out[i + n] = v[j + n]
+        else:
+            x, omega = (q[i], q[i + 1], q[i + 2]), (v[j], v[j + 1], v[j + 2])
+            side = 0.5 if how == TURNED_IN_PARENT else -0.5
+            across = cross(omega, x)
+            for n in range(3):
+                out[i + n] = 0.5 * q[i + 3] * omega[n] + side * across[n]
+            out[i + 3] = -0.5 * dot3(omega, x)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.element_energy import element_energy, element_power, push_power
+from multiarm.sweeps.element_energy import element_energy
 from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.kinematics import locate, totals
 from multiarm.sweeps.loops import load_lane
 from multiarm.sweeps.projecting import want_closed
-from multiarm.sweeps.slip import slip_margins
+from multiarm.sweeps.slip import RELATIVE, slip_margins
 from multiarm.sweeps.values import ZERO6, axpy6, dot3, load3
 
-# Columns of a sample: numbers, then q, v, a and tau, then for every cut its wrench on the child and its point.
-TIME, KINETIC, POTENTIAL, CLOSURE, DRIVEN, LOST, PUSHED = range(7)
+# Columns of a sample: numbers, then q, v, a and tau, then for every cut its wrench on the child, its point and its margin.
+TIME, KINETIC, POTENTIAL, CLOSURE, DRIVEN, LOST, PUSHED = range(7)  # the last three from the ledger
 NUMBERS = 7
-PER_CUT = 9
+PER_CUT = 10
 
 
 @value
@@ -32,8 +32,9 @@ def gauge(plant, q):
         plant.gauges[0, i] = plant.gauges[1, i]
     for i in range(count):
         plant.gauges[1, i] = margin_of(q[int(plant.limits[i, 0])], plant.limits[i, 1], plant.limits[i, 2])
-    if plant.gauges.shape[1] > count:
-        slip_margins(plant.loop, plant.cut, plant.link, plant.friction, plant.gauges[1, count:])
+    slip_margins(plant.loop, plant.cut, plant.link, plant.friction, plant.margins)
+    for i in range(count, plant.gauges.shape[1]):
+        plant.gauges[1, i] = plant.margins[i - count, RELATIVE]
 
 
 @value
@@ -47,7 +48,7 @@ def has_crossed(plant):
 
 @step
 def observe(plant, t, q, v, a, tau, out):
-    """Write one sample; needs the accelerations and forces at this state."""
+    """Write one sample; needs the accelerations, forces and margins at this state."""
     tree, link, loop, cut = plant.tree, plant.link, plant.loop, plant.cut
     nq, n = len(q), len(v)
     out[TIME] = t
@@ -66,22 +67,14 @@ def observe(plant, t, q, v, a, tau, out):
         out[place], out[place + 1], out[place + 2] = wrench[0]
         out[place + 3], out[place + 4], out[place + 5] = wrench[1]
         out[place + 6], out[place + 7], out[place + 8] = load3(cut, c, lo.POINT)
+        out[place + 9] = plant.margins[c, RELATIVE]
         place += PER_CUT
     locate(tree, link, q, v)
-    sums = plant.desk.ravel()[:11]
+    sums = plant.sums
     totals(tree, link, v, sums)
     gravity = load3(link, 0, at.ZETA + 3)  # its pseudo-acceleration
     out[KINETIC], out[POTENTIAL] = sums[0], dot3(gravity, (sums[2], sums[3], sums[4]))
-    for i in range(11):  # the first row of the desk is at rest
-        sums[i] = 0.0
-    out[DRIVEN] = out[LOST] = out[PUSHED] = 0.0
-    for j in range(n):
-        out[DRIVEN] += tau[j] * v[j]
-    for k in range(plant.push.shape[0]):
-        for i in range(3):
-            out[PUSHED] += plant.push[k, i] * link[k, at.OMEGA + i] + plant.push[k, 3 + i] * link[k, at.VELOCITY + i]
     if plant.element_whole.shape[0] > 0:
         out[POTENTIAL] += element_energy(tree, link, plant.element_numbers, plant.element_whole, q)
-        out[LOST] = element_power(tree, link, plant.element_numbers, plant.element_whole, q, v)
-        out[PUSHED] += push_power(link, plant.element_numbers, plant.element_whole, t)
+    out[DRIVEN], out[LOST], out[PUSHED] = plant.ledger[0], plant.ledger[1], plant.ledger[2]
     out[CLOSURE] = want_closed(tree, link, loop, cut, q) if loop[0, lo.CUTS] > 0 else 0.0

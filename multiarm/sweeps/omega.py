@@ -15,7 +15,7 @@ from multiarm.sweeps.blocks import FAINT, STRONG
 from multiarm.sweeps.cholesky import back_table, factor_table, forward_table
 from multiarm.sweeps.closing import applied, filter_all, start_cuts
 from multiarm.sweeps.jit import step, value
-from multiarm.sweeps.lifting import couple_on_axes, innovate, lift_cluster, white_table, widest_measure
+from multiarm.sweeps.lifting import couple_on_axes, innovate, lift_cluster, press, white_table, widest_measure
 from multiarm.sweeps.loops import cluster_row, cut_row, hub_row, link_row, place_all, rank_tolerance
 from multiarm.sweeps.six import back_six, factor_six, forward_six, load_factors, load_six, scale_six, store_factors
 from multiarm.sweeps.splitting import add_reach, orthogonalise, product, table
@@ -72,13 +72,13 @@ def push_hubs(tree, link, loop, room, right, tau):
 
 
 @step
-def release_hubs(loop, room, right, alpha):
-    """alpha = L^-* of the innovations of every hub."""
+def release_hubs(loop, room, right):
+    """alpha = L^-* of the innovations of every hub, in their place."""
     for h in range(loop[0, lo.HUBS]):
         factors, roots = load_factors(room, loop[0, lo.SYSTEM] + 36 * h)
         found = back_six(factors, scale_six(roots, load_six(right, 6 * h)))
         for i in range(6):
-            alpha[6 * h + i] = found[i]
+            right[6 * h + i] = found[i]
 
 
 @value
@@ -205,10 +205,10 @@ def solve_omega(loop, cut, room, turned):
 
 
 @step
-def spread(link, loop, cut, white, right):
-    """Add what CHANGE does to the innovations of the axes and of the hubs, and to the multipliers."""
+def spread(link, loop, cut, room, right):
+    """Add what CHANGE does to the innovations of the axes and of the hubs."""
     for g in range(loop[0, lo.CLUSTERS]):
-        innovate(link, loop, cut, white, g)
+        innovate(link, loop, cut, white_table(loop, room), g)
     for c in range(loop[0, lo.CUTS]):
         row = cut_row(loop, c)
         for a in range(6):
@@ -218,6 +218,32 @@ def spread(link, loop, cut, white, right):
                     right[6 * loop[row, lo.CHILD_HUB] + a] += s * cut[c, lo.CHILD_REACH + LANES * a + lane]
                 if loop[row, lo.PARENT_HUB] >= 0:
                     right[6 * loop[row, lo.PARENT_HUB] + a] += s * cut[c, lo.PARENT_REACH + LANES * a + lane]
+
+
+@step
+def spread_turned(link, loop, room, right):
+    """The same from the turned factor: computed from multipliers of weak directions it would be lost in rounding."""
+    _, felt, _, sizes, _, x = omega_tables(loop, room)
+    links = loop[0, lo.LINKS]
+    for i in range(len(sizes)):
+        for k in range(1, links):
+            if felt[i, k] != 0.0:
+                link[k, at.NU] += math.sqrt(link[k, at.D_INVERSE]) * felt[i, k] * x[i]
+        for a in range(len(right)):
+            right[a] += felt[i, links + a] * x[i]
+
+
+@step
+def solve_all(link, loop, cut, room, right, turned):
+    """Multipliers and innovations for the present WANT, added to those before; the hubs' accelerations in `right`."""
+    solve_omega(loop, cut, room, turned)
+    for g in range(loop[0, lo.CLUSTERS]):
+        press(loop, cut, g)
+    if turned:
+        spread_turned(link, loop, room, right)
+    else:
+        spread(link, loop, cut, room, right)
+    release_hubs(loop, room, right)
 
 
 @step

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.closing import motion_of, smooth_change
+from multiarm.sweeps.closing import correct, motion_of
 from multiarm.sweeps.jit import step, value
-from multiarm.sweeps.lifting import white_table
 from multiarm.sweeps.loops import cut_row, frame_of, gap_of, load_lane, place_all, settle_cut
 from multiarm.sweeps.manifold import advance
 from multiarm.sweeps.structured import factorise, solve_all
 from multiarm.sweeps.values import add3, load3, sub3
 
 CLOSED = 1e-14  # m or rad: where repeating stops
+STALE = 1e-9  # m or rad
 MOST = 8
 
 
@@ -65,56 +65,58 @@ def want_still(tree, link, loop, cut, v):
 
 @value
 def change_for_want(tree, link, loop, cut, room, weak, change):
-    """change = M^-1 J* lambda with J change = WANT, by the factors at hand."""
-    n = 6 * loop[0, lo.HUBS]
-    right = room[loop[0, lo.RIGHT] : loop[0, lo.RIGHT] + n]
-    alpha = room[loop[0, lo.ALPHA] : loop[0, lo.ALPHA] + n]
-    right[:] = 0.0
-    alpha[:] = 0.0
+    """change = M^-1 J* lambda with J change = WANT, by the factors at hand; lambda is added to the multipliers."""
     change[:] = 0.0
-    for k in range(tree.shape[0]):
-        link[k, at.NU] = 0.0
-    solve_all(link, loop, cut, room, white_table(loop, room), right, alpha, weak)
-    smooth_change(tree, link, loop, room, alpha, change)
+    correct(tree, link, loop, cut, room, weak, change, solve_all)
 
 
 @step
 def close_gaps(tree, link, loop, cut, room, moves, q, v, weak, change):
-    """Positions onto the constraints, v kept; returns the gap that is left. Needs factors at a state close by."""
+    """Positions onto the constraints, v kept; returns the gap found and the gap left. Needs factors close by."""
     place_all(tree, link, loop, room, q, v)
-    gap = want_closed(tree, link, loop, cut, q)
+    found = left = want_closed(tree, link, loop, cut, q)
     for _ in range(MOST):
-        if gap <= CLOSED:
+        if left <= CLOSED:
             break
         change_for_want(tree, link, loop, cut, room, weak, change)
         advance(moves, q, change, q)
         place_all(tree, link, loop, room, q, v)
-        before, gap = gap, want_closed(tree, link, loop, cut, q)
-        if not gap < 0.1 * before:
+        before, left = left, want_closed(tree, link, loop, cut, q)
+        if not left < 0.1 * before:
             break
-    return gap
+    return found, left
 
 
 @step
-def stop_slip(tree, link, loop, cut, room, v, weak, change):
-    """Velocities onto the constraints at positions that are on them; returns the slip that was found."""
+def stop_slip(tree, link, loop, cut, room, q, v, weak, change, times):
+    """Velocities onto the constraints, at most so many times; needs factors close by and `settle_cut` here."""
     slip = want_still(tree, link, loop, cut, v)
-    if slip > 0.0:
+    for n in range(times):
         change_for_want(tree, link, loop, cut, room, weak, change)
         for j in range(len(v)):
             v[j] += change[j]
-    return slip
+        if n + 1 == times:
+            break
+        place_all(tree, link, loop, room, q, v)
+        want_closed(tree, link, loop, cut, q)
+        before, slip = slip, want_still(tree, link, loop, cut, v)
+        if not slip < 0.1 * before:
+            break
 
 
 @step
 def project(tree, link, loop, cut, room, moves, q, v, rest, change):
     """q and v onto the constraints by the least change in the mass metric; returns (status, gap left).
 
-    `rest` is nv zeros and `change` room for nv numbers.
+    `rest` is nv zeros and `change` room for nv numbers. LAMBDA holds the impulse of the last change of velocities.
     """
     status, weak = factorise(tree, link, loop, cut, room, q, v, rest)
     if status != 0:
         return status, 0.0
-    gap = close_gaps(tree, link, loop, cut, room, moves, q, v, weak, change)
-    stop_slip(tree, link, loop, cut, room, v, weak, change)
-    return 0, gap
+    found, left = close_gaps(tree, link, loop, cut, room, moves, q, v, weak, change)
+    for c in range(loop[0, lo.CUTS]):
+        for i in range(lo.LANES):
+            cut[c, lo.LAMBDA + i] = 0.0
+    # factors from before the positions moved are off by what they moved, relative to 1
+    stop_slip(tree, link, loop, cut, room, q, v, weak, change, 1 if found < STALE else MOST)
+    return 0, left

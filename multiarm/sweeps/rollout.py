@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 
 from multiarm.sweeps.control import control
-from multiarm.sweeps.jit import kernel, value
+from multiarm.sweeps import layout as at
+from multiarm.sweeps.jit import kernel, long_kernel, step, value
+from multiarm.sweeps.manifold import normalise, rate_of_coordinates
 from multiarm.sweeps.observing import gauge, has_crossed, observe
 from multiarm.sweeps.stepping import (
     BEFORE_Q,
     BEFORE_V,
     EULER,
+    STAGE_Q,
+    STAGE_V,
     accelerate,
     euler_step,
+    powers,
     return_to_constraints,
     rk4_step,
     row_of,
@@ -39,36 +44,87 @@ def first_broken(v):
     return -1
 
 
+@step
+def steer(plant, t, q, v, tau):
+    """Torques of the compiled controller, if there is one."""
+    if plant.control_whole[0] == 0:
+        return 0
+    return control(
+        plant.tree, plant.link, plant.loop, plant.cut, plant.room,
+        plant.control_numbers, plant.control_whole, plant.control_desk, t, q, v, tau,
+    )  # fmt: skip
+
+
 @kernel
+def look(plant, t, q, v, tau, a, sample):
+    """Torques, accelerations, forces, margins and a sample at one state."""
+    status = steer(plant, t, q, v, tau)
+    if status != 0:
+        return status
+    status = accelerate(plant, t, q, v, tau, a)
+    if status != 0:
+        return status
+    if first_broken(a) >= 0:
+        return NOT_FINITE
+    gauge(plant, q)
+    observe(plant, t, q, v, a, tau, sample)
+    return DONE
+
+
+@kernel
+def settle(plant, q, v, report):
+    """q and v onto the constraints; report[GAP] is what is left, LAMBDA of every cut the impulse on the velocities."""
+    status, report[GAP] = return_to_constraints(plant, q, v)
+    return status
+
+
+@kernel
+def rates(plant, t, y, steered, tau, a, out):
+    """out = dy/dt of y = [q; v; ledger], for integrators that know vectors only; quaternions need not be unit."""
+    nq, n = plant.tree[0, at.Q], plant.tree[0, at.V]
+    q, v = row_of(plant, STAGE_Q, nq), row_of(plant, STAGE_V, n)
+    q[:] = y[:nq]
+    v[:] = y[nq : nq + n]
+    normalise(plant.moves, q)
+    if steered:
+        status = steer(plant, t, q, v, tau)
+        if status != 0:
+            return status
+    status = accelerate(plant, t, q, v, tau, a)
+    if status != 0:
+        return status
+    rate_of_coordinates(plant.moves, q, v, out)
+    out[nq : nq + n] = a
+    out[nq + n], out[nq + n + 1], out[nq + n + 2] = powers(plant, t, q, v, tau)
+    return DONE
+
+
+@long_kernel
 def rollout(plant, orders, origin, h, steps, q, v, tau, a, samples, report):
     """Step `steps` times by h from origin + FIRST h; q and v move on, tau and a are the last.
 
     A sample is written before its step. Returns DONE, or why it stopped; report[STEPS] tells at which step. After
     CROSSED the state is where a margin was found gone, and the desk's BEFORE rows hold the state one step earlier.
     """
-    report[:] = 0.0
+    for i in range(len(report)):
+        report[i] = 0.0
     before_q, before_v = row_of(plant, BEFORE_Q, len(q)), row_of(plant, BEFORE_V, len(v))
     for i in range(steps):
         report[STEPS] = i
         number = orders[FIRST] + i
         t = origin + number * h
-        if plant.control_whole[0] != 0:
-            status = control(
-                plant.tree, plant.link, plant.loop, plant.cut, plant.room,
-                plant.control_numbers, plant.control_whole, plant.control_desk, t, q, v, tau,
-            )  # fmt: skip
-            if status != 0:
-                return status
+        status = steer(plant, t, q, v, tau)
+        if status != 0:
+            return status
         status = accelerate(plant, t, q, v, tau, a)
         if status != 0:
             return status
         report[BROKEN] = first_broken(a)
         if report[BROKEN] >= 0.0:
             return NOT_FINITE
-        if orders[WATCHED] == 1:
-            gauge(plant, q)
-            if has_crossed(plant):
-                return CROSSED
+        gauge(plant, q)
+        if orders[WATCHED] == 1 and has_crossed(plant):
+            return CROSSED
         if orders[EVERY] > 0 and number % orders[EVERY] == 0:
             filled = int(report[SAMPLES])
             if filled == samples.shape[0]:
@@ -78,7 +134,7 @@ def rollout(plant, orders, origin, h, steps, q, v, tau, a, samples, report):
         before_q[:] = q
         before_v[:] = v
         if orders[METHOD] == EULER:
-            euler_step(plant, h, q, v, a)
+            euler_step(plant, t, h, q, v, tau, a)
         else:
             status = rk4_step(plant, t, h, q, v, tau, a)
             if status != 0:

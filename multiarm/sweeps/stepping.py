@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
+from multiarm.sweeps.element_energy import element_power, push_power
 from multiarm.sweeps.elements import apply_elements
 from multiarm.sweeps.forward import fd4
 from multiarm.sweeps.jit import step, value
@@ -35,17 +36,21 @@ class Plant(NamedTuple):
     moves : array
         How coordinates follow velocities, rows of `manifold`.
     push : array
-        Wrench on every link at its origin, world axes, held over a step.
+        Wrench on every link at its origin, world axes, held over a step; no rows where there is none.
     element_numbers, element_whole : array
         Force elements, as `elements` has them.
     control_numbers, control_whole, control_desk : array
         The controller, as `control` has it.
-    friction : array
-        Friction limits of the cuts, as `slip` has them.
+    friction, margins : array
+        Friction limits of the cuts and what is left of them, as `slip` has them.
     limits : array
         Rows (index into q, lower, upper) of the coordinates with limits that are watched.
     gauges : array
         What is watched, at the last step and now: margins of the limits, then of the grasps.
+    ledger : array
+        Energy [J] so far: what tau drove in, what elements lost, what pushes brought in.
+    sums : array
+        Room for the sums of `kinematics.totals`.
     desk : array
         Room to work, `DESK_ROWS` rows.
     """
@@ -63,8 +68,11 @@ class Plant(NamedTuple):
     control_whole: Any
     control_desk: Any
     friction: Any
+    margins: Any
     limits: Any
     gauges: Any
+    ledger: Any
+    sums: Any
     desk: Any
 
 
@@ -74,15 +82,45 @@ def row_of(plant, row, length):
     return plant.desk[row, :length]
 
 
+@value
+def is_pushed(plant):
+    """Whether anything but tau and gravity acts."""
+    return plant.element_whole.shape[0] > 0 or plant.push.shape[0] > 0
+
+
+@step
+def powers(plant, t, q, v, tau):
+    """Power of tau, of what elements lose, and of pushes [W]; needs links that are placed where anything is pushed."""
+    driven = lost = pushed = 0.0
+    for j in range(len(v)):
+        driven += tau[j] * v[j]
+    if is_pushed(plant):
+        link = plant.link
+        for k in range(plant.push.shape[0]):
+            for i in range(3):
+                pushed += plant.push[k, i] * link[k, at.OMEGA + i] + plant.push[k, 3 + i] * link[k, at.VELOCITY + i]
+        lost = element_power(plant.tree, link, plant.element_numbers, plant.element_whole, q, v)
+        pushed += push_power(link, plant.element_numbers, plant.element_whole, t)
+    return driven, lost, pushed
+
+
+@value
+def book(plant, time, power):
+    """Add powers times a time to the ledger."""
+    for i in range(3):
+        plant.ledger[i] += time * power[i]
+
+
 @step
 def add_elements(plant, t, q, v, tau, total):
     """Torques `total` = tau + those of the force elements, whose wrenches join the pushes on the links."""
     status = locate(plant.tree, plant.link, q, v)
     if status != 0:
         return status
-    for k in range(plant.push.shape[0]):
+    pushed = plant.push.shape[0] > 0
+    for k in range(plant.link.shape[0]):
         for i in range(6):
-            plant.link[k, at.EXTERNAL + i] = plant.push[k, i]
+            plant.link[k, at.EXTERNAL + i] = plant.push[k, i] if pushed else 0.0
     for j in range(len(tau)):
         total[j] = tau[j]
     return apply_elements(plant.tree, plant.link, plant.element_numbers, plant.element_whole, t, q, v, total)
@@ -91,7 +129,7 @@ def add_elements(plant, t, q, v, tau, total):
 @step
 def accelerate(plant, t, q, v, tau, out):
     """Accelerations with the loops closed, force elements and pushes acting."""
-    if plant.element_whole.shape[0] > 0:
+    if is_pushed(plant):
         total = row_of(plant, TOTAL, len(v))
         status = add_elements(plant, t, q, v, tau, total)
         if status != 0:
@@ -118,9 +156,10 @@ def return_to_constraints(plant, q, v):
 
 
 @step
-def euler_step(plant, h, q, v, a):
+def euler_step(plant, t, h, q, v, tau, a):
     """v+ = v + h a, q+ = q moved by h v+: semi-implicit, order 1; `a` is the acceleration at the start."""
     turn = row_of(plant, TURN, len(v))
+    book(plant, h, powers(plant, t, q, v, tau))
     for j in range(len(v)):
         v[j] += h * a[j]
         turn[j] = h * v[j]
@@ -137,6 +176,7 @@ def rk4_step(plant, t, h, q, v, tau, a):
     stage_q, stage_v, stage_a = row_of(plant, STAGE_Q, len(q)), row_of(plant, STAGE_V, n), row_of(plant, STAGE_A, n)
     turn, rate = row_of(plant, TURN, n), row_of(plant, RATE, n)
     turns, speeds = row_of(plant, TURN_SUM, n), row_of(plant, SPEED_SUM, n)
+    book(plant, h / 6.0, powers(plant, t, q, v, tau))
     for j in range(n):
         turns[j], speeds[j] = v[j], a[j]
         rate[j], stage_a[j] = v[j], a[j]
@@ -149,6 +189,7 @@ def rk4_step(plant, t, h, q, v, tau, a):
         status = accelerate(plant, t + ahead, stage_q, stage_v, tau, stage_a)
         if status != 0:
             return status
+        book(plant, weight * h / 6.0, powers(plant, t + ahead, stage_q, stage_v, tau))
         rate_of_turn(plant.moves, turn, stage_v, rate)
         for j in range(n):
             turns[j] += weight * rate[j]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.blocks import factor_block, reduce_block, resolve_block
-from multiarm.sweeps.closing import applied, filter_all, smooth_all, start_cuts, want_left
+from multiarm.sweeps.closing import applied, filter_all, hub_vector, refine, smooth_all, start_cuts
 from multiarm.sweeps.jit import kernel, step, value
-from multiarm.sweeps.lifting import innovate, lift_cluster, white_table, widest_measure
+from multiarm.sweeps.lifting import innovate, lift_cluster, press, white_table, widest_measure
 from multiarm.sweeps.loops import cluster_row, hub_row, place_all, rank_tolerance
 from multiarm.sweeps.outward import fits
 from multiarm.sweeps.skyline import back_substitute, cholesky, first_unknown, forward_substitute
@@ -42,7 +42,7 @@ def write_symmetric(room, place, stride, p):
 
 
 @step
-def start_system(tree, link, loop, room, right, alpha, tau):
+def start_system(tree, link, loop, room, right, tau):
     """Each hub on its own: P alpha = applied - z."""
     n, start = 6 * loop[0, lo.HUBS], loop[0, lo.SYSTEM]
     for h in range(loop[0, lo.HUBS]):
@@ -54,7 +54,6 @@ def start_system(tree, link, loop, room, right, alpha, tau):
         push = sub6(applied(tree, loop, room, tau, k), load6(link, k, at.FORCE))
         for i in range(3):
             right[6 * h + i], right[6 * h + 3 + i] = push[0][i], push[1][i]
-            alpha[6 * h + i] = alpha[6 * h + 3 + i] = 0.0
 
 
 @value
@@ -78,8 +77,9 @@ def factor_all(tree, link, loop, cut, room, white):
 
 
 @step
-def solve_all(link, loop, cut, room, white, right, alpha, weak):
-    """Multipliers and hubs' accelerations for the present WANT and right-hand side, added to those before."""
+def solve_all(link, loop, cut, room, right, weak):
+    """Multipliers and innovations for the present WANT, added to those before; the hubs' accelerations in `right`."""
+    white = white_table(loop, room)
     for g in range(loop[0, lo.CLUSTERS]):
         row = cluster_row(loop, g)
         if loop[row, lo.METHOD] == lo.BLOCK:
@@ -88,40 +88,21 @@ def solve_all(link, loop, cut, room, white, right, alpha, weak):
             reduce_wide(loop, cut, room, right, g)
         else:
             reduce_split(loop, cut, room, right, g)
-    if weak > 0:
-        spare = room[loop[0, lo.SPARE] : loop[0, lo.SPARE] + len(right)]
-        spare[:] = right
-        forward_substitute(loop, room, spare)
-        back_substitute(loop, room, spare)
-        solve_weak(loop, room, weak, spare, right)
     forward_substitute(loop, room, right)
     back_substitute(loop, room, right)
+    if weak > 0:
+        solve_weak(link, loop, room, weak, right)
     for g in range(loop[0, lo.CLUSTERS]):
         row = cluster_row(loop, g)
         if loop[row, lo.METHOD] == lo.BLOCK:
             resolve_block(loop, cut, right, loop[row, lo.FIRST_CUT])
+            innovate(link, loop, cut, white, g)
         elif loop[row, lo.METHOD] == lo.WIDE:
             resolve_wide(loop, cut, room, right, g)
+            innovate(link, loop, cut, white, g)
         else:
-            resolve_split(loop, cut, room, right, g)
-        innovate(link, loop, cut, white, g)
-    for i in range(len(alpha)):
-        alpha[i] += right[i]
-
-
-@step
-def refine(tree, link, loop, cut, room, white, right, alpha, weak, out):
-    """Solve again for what is still missing, as long as that helps: weak directions take several steps."""
-    left = want_left(tree, link, loop, cut, out)
-    for _ in range(lo.MOST_STEPS):
-        if left == 0.0:
-            break
-        right[:] = 0.0
-        solve_all(link, loop, cut, room, white, right, alpha, weak)
-        smooth_all(tree, link, loop, room, alpha, out)
-        before, left = left, want_left(tree, link, loop, cut, out)
-        if not left < 0.5 * before:
-            break
+            resolve_split(link, loop, cut, room, right, g)
+        press(loop, cut, g)
 
 
 @step
@@ -134,10 +115,7 @@ def factorise(tree, link, loop, cut, room, q, v, tau):
     bad = filter_all(tree, link, loop, tau)
     if bad != 0:
         return bad, 0
-    n = 6 * loop[0, lo.HUBS]
-    right = room[loop[0, lo.RIGHT] : loop[0, lo.RIGHT] + n]
-    alpha = room[loop[0, lo.ALPHA] : loop[0, lo.ALPHA] + n]
-    start_system(tree, link, loop, room, right, alpha, tau)
+    start_system(tree, link, loop, room, hub_vector(loop, room), tau)
     start_cuts(link, loop, cut)
     split = factor_all(tree, link, loop, cut, room, white_table(loop, room))
     bad = cholesky(loop, room)
@@ -166,12 +144,9 @@ def structured(tree, link, loop, cut, room, q, v, tau, out):
     status, weak = factorise(tree, link, loop, cut, room, q, v, tau)
     if status != 0:
         return status
-    n = 6 * loop[0, lo.HUBS]
-    white = white_table(loop, room)
-    right = room[loop[0, lo.RIGHT] : loop[0, lo.RIGHT] + n]
-    alpha = room[loop[0, lo.ALPHA] : loop[0, lo.ALPHA] + n]
-    solve_all(link, loop, cut, room, white, right, alpha, weak)
-    smooth_all(tree, link, loop, room, alpha, out)
+    right = hub_vector(loop, room)
+    solve_all(link, loop, cut, room, right, weak)
+    smooth_all(tree, link, loop, room, right, out)
     if weak > 0:
-        refine(tree, link, loop, cut, room, white, right, alpha, weak, out)
+        refine(tree, link, loop, cut, room, weak, out, solve_all)
     return 0

@@ -1,0 +1,183 @@
+"""A model on the bench: the tables that the kernels of a run share, and the state they move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from multiarm.elements import Elements
+from multiarm.model import Model
+from multiarm.prepared import compiled
+from multiarm.slip import friction_table
+from multiarm.state import State
+from multiarm.sweeps import manifold as mf
+from multiarm.sweeps import observing as ob
+from multiarm.sweeps import rollout as ro
+from multiarm.sweeps import stepping as st
+from multiarm.sweeps.slip import MARGIN_COLUMNS
+from multiarm.workspace import External, Workspace, raise_for_status
+
+__all__ = ["Bench", "CompiledController", "moves_of"]
+
+
+class CompiledController(Protocol):
+    """A controller that compiled code can run: numbers for ``multiarm.sweeps.control``."""
+
+    desk_size: int
+
+    def pack(self) -> tuple[np.ndarray, np.ndarray]:
+        """Its tables of floats and integers."""
+
+
+def moves_of(model: Model) -> np.ndarray:
+    """How the coordinates of a model follow its velocities, as `sweeps.manifold` takes it."""
+    rows = []
+    for place in model.joints.values():
+        q, v, count = place.q.start, place.v.start, place.v.stop - place.v.start
+        if place.joint.kind == "spherical":
+            rows.append((mf.TURNED_IN_CHILD, q, v, 3))
+        elif place.joint.kind == "free":
+            rows += [(mf.TURNED_IN_PARENT, q, v, 3), (mf.ADDED, q + 4, v + 3, 3)]
+        else:
+            rows.append((mf.ADDED, q, v, count))
+    return np.array(rows, np.int64).reshape(-1, mf.MOVE_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """A margin that the kernels watch: kind "limit" of a joint or "slip" of a grasp."""
+
+    kind: str
+    subject: str
+
+
+class Bench:
+    """Everything compiled code needs to move one model, and the calls that move it.
+
+    Attributes
+    ----------
+    q, v, tau, a : array
+        Where it is, how fast, what drives it, and how it accelerates at the last look; written by the calls.
+    gauges : tuple of Gauge
+        What the entries of `margins` stand for.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        state: State,
+        elements: Elements | None = None,
+        controller: CompiledController | None = None,
+        pushed: bool = False,
+    ) -> None:
+        calls = compiled(model)
+        self.model = model
+        self.q, self.v = np.array(state.q), np.array(state.v)
+        self.tau, self.a = np.zeros(model.nv), np.zeros(model.nv)
+        self._calls = calls
+        self._moves = moves_of(model)
+        self.loops = calls.loops
+        limited = [
+            (name, place.q.start, model.lower[place.q.start], model.upper[place.q.start])
+            for name, place in model.joints.items()
+            if place.q.stop - place.q.start == 1
+            and np.isfinite([model.lower[place.q.start], model.upper[place.q.start]]).any()
+        ]
+        cuts = self.loops.names
+        self.gauges = (*(Gauge("limit", row[0]) for row in limited), *(Gauge("slip", name) for name in cuts))
+        self._report = np.zeros(4)
+        self._sample = np.zeros(self.sample_width)
+        none = (np.zeros((0, 1)), np.zeros((0, 1), np.int64))
+        element_numbers, element_whole = none if elements is None or not len(elements) else elements.pack()
+        numbers, whole = (np.zeros(1), np.zeros(1, np.int64)) if controller is None else controller.pack()
+        self.plant = st.Plant(
+            tree=calls.tree,
+            link=calls.link,
+            loop=self.loops.loop,
+            cut=self.loops.cut,
+            room=self.loops.room,
+            moves=self._moves,
+            push=np.zeros((len(calls.link) if pushed else 0, 6)),
+            element_numbers=element_numbers,
+            element_whole=element_whole,
+            control_numbers=numbers,
+            control_whole=whole,
+            control_desk=np.zeros(1 if controller is None else max(1, controller.desk_size)),
+            friction=friction_table(model, cuts),
+            margins=np.full((len(cuts), MARGIN_COLUMNS), np.inf),
+            limits=np.array([row[1:] for row in limited], float).reshape(-1, 3),
+            gauges=np.full((2, len(self.gauges)), np.nan),
+            ledger=np.zeros(3),
+            sums=np.zeros(11),
+            desk=np.zeros((st.DESK_ROWS, max(model.nq, 1))),
+        )
+
+    @property
+    def sample_width(self) -> int:
+        """Numbers in a sample."""
+        return ob.NUMBERS + self.model.nq + 3 * self.model.nv + ob.PER_CUT * len(self.loops.names)
+
+    @property
+    def state(self) -> State:
+        """Where the model is."""
+        return self.model.state(q=self.q, v=self.v)
+
+    @property
+    def margins(self) -> np.ndarray:
+        """The margins at the last look, in the order of `gauges`."""
+        return self.plant.gauges[1]
+
+    def push(self, external: External | None) -> None:
+        """Wrenches on bodies, held until the next call."""
+        workspace = Workspace(self.model)
+        workspace.locate(self.q, self.v)
+        workspace.push(external)
+        self.plant.push[:] = workspace.link[:, ob.at.EXTERNAL : ob.at.EXTERNAL + 6]
+
+    def roll(
+        self, method: int, origin: float, first: int, h: float, steps: int, projected: bool,
+        samples: np.ndarray | None = None, every: int = 0, watched: bool = False,
+    ) -> tuple[int, int, int]:  # fmt: skip
+        """Steps of h; returns why it came back, how many steps and how many samples it made."""
+        orders = np.array([method, projected, first, every, watched], np.int64)
+        room = np.zeros((0, self.sample_width)) if samples is None else samples
+        status = ro.rollout(
+            self.plant, orders, origin, h, steps, self.q, self.v, self.tau, self.a, room, self._report
+        )
+        return status, int(self._report[ro.STEPS]), int(self._report[ro.SAMPLES])
+
+    def look(self, t: float) -> np.ndarray:
+        """Everything about the present state, as a sample."""
+        self.check(ro.look(self.plant, t, self.q, self.v, self.tau, self.a, self._sample))
+        return self._sample.copy()
+
+    def settle(self) -> float:
+        """Bring the state onto the constraints; returns the gap that is left."""
+        self.check(ro.settle(self.plant, self.q, self.v, self._report))
+        return float(self._report[ro.GAP])
+
+    def rates(self, t: float, y: np.ndarray, steered: bool) -> np.ndarray:
+        """dy/dt of y = [q; v; ledger]."""
+        out = np.empty(len(y))
+        self.check(ro.rates(self.plant, t, y, steered, self.tau, self.a, out))
+        return out
+
+    @property
+    def step_back(self) -> tuple[np.ndarray, np.ndarray]:
+        """The state before the last step of `roll`."""
+        desk = self.plant.desk
+        return desk[st.BEFORE_Q, : self.model.nq].copy(), desk[st.BEFORE_V, : self.model.nv].copy()
+
+    def check(self, status: int) -> None:
+        """Raise what a status of the dynamics stands for."""
+        if status > 0 or status == ob.at.WRONG_LENGTH:
+            raise_for_status(self.model, self.plant.link, status)
+
+    def impulse(self, name: str) -> np.ndarray:
+        """[angular; linear] impulse of a cut on its child after `settle`, at the child-side frame, world axes."""
+        place: Any = self.loops.names.index(name)
+        count = self.loops.rows[place].stop - self.loops.rows[place].start
+        column = ob.lo.LAMBDA
+        return np.asarray(self.loops.normals(name).T @ self.loops.cut[place, column : column + count])
