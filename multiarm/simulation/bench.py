@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from multiarm.model import Model
 from multiarm.prepared import compiled
 from multiarm.slip import friction_table
 from multiarm.state import State
+from multiarm.sweeps import layout as at
+from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps import manifold as mf
 from multiarm.sweeps import observing as ob
 from multiarm.sweeps import rollout as ro
@@ -109,7 +111,7 @@ class Bench:
             margins=np.full((len(cuts), MARGIN_COLUMNS), np.inf),
             limits=np.array([row[1:] for row in limited], float).reshape(-1, 3),
             gauges=np.full((2, len(self.gauges)), np.nan),
-            ledger=np.zeros(3),
+            ledger=np.zeros((2, 3)),
             sums=np.zeros(11),
             desk=np.zeros((st.DESK_ROWS, max(model.nq, 1))),
         )
@@ -134,7 +136,7 @@ class Bench:
         workspace = Workspace(self.model)
         workspace.locate(self.q, self.v)
         workspace.push(external)
-        self.plant.push[:] = workspace.link[:, ob.at.EXTERNAL : ob.at.EXTERNAL + 6]
+        self.plant.push[:] = workspace.link[:, at.EXTERNAL : at.EXTERNAL + 6]
 
     def roll(
         self, method: int, origin: float, first: int, h: float, steps: int, projected: bool,
@@ -158,26 +160,38 @@ class Bench:
         self.check(ro.settle(self.plant, self.q, self.v, self._report))
         return float(self._report[ro.GAP])
 
-    def rates(self, t: float, y: np.ndarray, steered: bool) -> np.ndarray:
+    def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         """dy/dt of y = [q; v; ledger]."""
         out = np.empty(len(y))
-        self.check(ro.rates(self.plant, t, y, steered, self.tau, self.a, out))
+        self.check(ro.rates(self.plant, t, y, self.tau, self.a, out))
         return out
 
-    @property
-    def step_back(self) -> tuple[np.ndarray, np.ndarray]:
-        """The state before the last step of `roll`."""
+    def vector(self) -> np.ndarray:
+        """[q; v; ledger]."""
+        return np.concatenate([self.q, self.v, self.plant.ledger[0]])
+
+    def before(self) -> np.ndarray:
+        """The same before the last step of `roll`."""
         desk = self.plant.desk
-        return desk[st.BEFORE_Q, : self.model.nq].copy(), desk[st.BEFORE_V, : self.model.nv].copy()
+        return np.concatenate(
+            [desk[st.BEFORE_Q, : self.model.nq], desk[st.BEFORE_V, : self.model.nv], self.plant.ledger[1]]
+        )
+
+    def put(self, y: np.ndarray) -> None:
+        """The state that [q; v; ledger] stands for, quaternions made unit."""
+        nq, nv = self.model.nq, self.model.nv
+        self.q[:], self.v[:], self.plant.ledger[0] = y[:nq], y[nq : nq + nv], y[nq + nv :]
+        for how, first, _, _ in self._moves:
+            if how != mf.ADDED:
+                self.q[first : first + 4] /= np.linalg.norm(self.q[first : first + 4])
 
     def check(self, status: int) -> None:
         """Raise what a status of the dynamics stands for."""
-        if status > 0 or status == ob.at.WRONG_LENGTH:
+        if status > 0 or status == at.WRONG_LENGTH:
             raise_for_status(self.model, self.plant.link, status)
 
     def impulse(self, name: str) -> np.ndarray:
         """[angular; linear] impulse of a cut on its child after `settle`, at the child-side frame, world axes."""
-        place: Any = self.loops.names.index(name)
+        place = self.loops.names.index(name)
         count = self.loops.rows[place].stop - self.loops.rows[place].start
-        column = ob.lo.LAMBDA
-        return np.asarray(self.loops.normals(name).T @ self.loops.cut[place, column : column + count])
+        return np.asarray(self.loops.normals(name).T @ self.loops.cut[place, lo.LAMBDA : lo.LAMBDA + count])

@@ -7,15 +7,16 @@ from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.element_energy import element_energy
 from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.kinematics import locate, totals
-from multiarm.sweeps.loops import load_lane
+from multiarm.sweeps.loops import frame_of, load_lane
 from multiarm.sweeps.projecting import want_closed
 from multiarm.sweeps.slip import RELATIVE, slip_margins
 from multiarm.sweeps.values import ZERO6, axpy6, dot3, load3
 
-# Columns of a sample: numbers, then q, v, a and tau, then for every cut its wrench on the child, its point and its margin.
+# Columns of a sample: numbers, then q, v, a and tau, then for every cut its wrench on the child, its point, its margin
+# and the rotation of its child-side frame.
 TIME, KINETIC, POTENTIAL, CLOSURE, DRIVEN, LOST, PUSHED = range(7)  # the last three from the ledger
 NUMBERS = 7
-PER_CUT = 10
+PER_CUT = 19
 
 
 @value
@@ -68,6 +69,10 @@ def observe(plant, t, q, v, a, tau, out):
         out[place + 3], out[place + 4], out[place + 5] = wrench[1]
         out[place + 6], out[place + 7], out[place + 8] = load3(cut, c, lo.POINT)
         out[place + 9] = plant.margins[c, RELATIVE]
+        if loop[row, lo.KIND] == lo.JOINT:
+            rotation = frame_of(link, loop[row, lo.CHILD], cut, c, lo.CHILD_FRAME)[0]
+            for i in range(9):
+                out[place + 10 + i] = rotation[i]
         place += PER_CUT
     locate(tree, link, q, v)
     sums = plant.sums
@@ -76,5 +81,5 @@ def observe(plant, t, q, v, a, tau, out):
     out[KINETIC], out[POTENTIAL] = sums[0], dot3(gravity, (sums[2], sums[3], sums[4]))
     if plant.element_whole.shape[0] > 0:
         out[POTENTIAL] += element_energy(tree, link, plant.element_numbers, plant.element_whole, q)
-    out[DRIVEN], out[LOST], out[PUSHED] = plant.ledger[0], plant.ledger[1], plant.ledger[2]
+    out[DRIVEN], out[LOST], out[PUSHED] = plant.ledger[0, 0], plant.ledger[0, 1], plant.ledger[0, 2]
     out[CLOSURE] = want_closed(tree, link, loop, cut, q) if loop[0, lo.CUTS] > 0 else 0.0

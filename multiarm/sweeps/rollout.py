@@ -79,17 +79,16 @@ def settle(plant, q, v, report):
 
 
 @kernel
-def rates(plant, t, y, steered, tau, a, out):
+def rates(plant, t, y, tau, a, out):
     """out = dy/dt of y = [q; v; ledger], for integrators that know vectors only; quaternions need not be unit."""
     nq, n = plant.tree[0, at.Q], plant.tree[0, at.V]
     q, v = row_of(plant, STAGE_Q, nq), row_of(plant, STAGE_V, n)
     q[:] = y[:nq]
     v[:] = y[nq : nq + n]
     normalise(plant.moves, q)
-    if steered:
-        status = steer(plant, t, q, v, tau)
-        if status != 0:
-            return status
+    status = steer(plant, t, q, v, tau)
+    if status != 0:
+        return status
     status = accelerate(plant, t, q, v, tau, a)
     if status != 0:
         return status
@@ -133,6 +132,7 @@ def rollout(plant, orders, origin, h, steps, q, v, tau, a, samples, report):
             report[SAMPLES] = filled + 1
         before_q[:] = q
         before_v[:] = v
+        plant.ledger[1] = plant.ledger[0]
         if orders[METHOD] == EULER:
             euler_step(plant, t, h, q, v, tau, a)
         else:

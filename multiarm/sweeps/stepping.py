@@ -48,7 +48,7 @@ class Plant(NamedTuple):
     gauges : array
         What is watched, at the last step and now: margins of the limits, then of the grasps.
     ledger : array
-        Energy [J] so far: what tau drove in, what elements lost, what pushes brought in.
+        Energy [J] so far, and before the last step: what tau drove in, what was lost, what pushes brought in.
     sums : array
         Room for the sums of `kinematics.totals`.
     desk : array
@@ -108,7 +108,7 @@ def powers(plant, t, q, v, tau):
 def book(plant, time, power):
     """Add powers times a time to the ledger."""
     for i in range(3):
-        plant.ledger[i] += time * power[i]
+        plant.ledger[0, i] += time * power[i]
 
 
 @step
