@@ -1,0 +1,1 @@
+"""Recordings of a run: samples that stream to disk, labelled results, NetCDF files."""
