@@ -76,13 +76,12 @@ def event_line(event: Event) -> bytes:
     return to_json(event.to_dict(), "an event").encode() + b"\n"
 
 
-def read_events(path: Path) -> tuple[list[Event], list[int]]:
-    """Events of a file of JSON lines, and where in the file each one ends; a last line cut short is left out."""
+def read_events(path: Path) -> list[Event]:
+    """Events of a file of JSON lines; a last line cut short is left out."""
     if not path.exists():
-        return [], []
+        return []
     content = path.read_bytes()
     events: list[Event] = []
-    ends: list[int] = []
     start = 0
     while (stop := content.find(b"\n", start) + 1) > 0:
         try:
@@ -91,9 +90,8 @@ def read_events(path: Path) -> tuple[list[Event], list[int]]:
             if stop == len(content):  # the system may have kept the end of a line and not its beginning
                 break
             raise CorruptRecordingError(path, f"line {len(events) + 1} is damaged: {error}") from error
-        ends.append(stop)
         start = stop
-    return events, ends
+    return events
 
 
 def events_json(events: Iterable[Event]) -> str:

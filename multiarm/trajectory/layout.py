@@ -47,7 +47,7 @@ class Channel:
     dtype: str = "float64"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dims", (self.dims,) if isinstance(self.dims, str) else tuple(self.dims))
+        object.__setattr__(self, "dims", tuple(self.dims))
         if not isinstance(self.unit, str):
             object.__setattr__(self, "unit", tuple(map(str, self.unit)))
         if self.dtype not in DTYPES:

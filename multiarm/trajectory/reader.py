@@ -51,7 +51,7 @@ class SegmentReader:
         self.folder = Path(folder)
         self.layout = read_layout(self.folder)
         self.checkpoint: Checkpoint | None = read_checkpoint(self.folder)  # first: a live writer moves on meanwhile
-        self.events: list[Event] = read_events(self.folder / EVENTS)[0]
+        self.events: list[Event] = read_events(self.folder / EVENTS)
         records, torn = scan(self.folder, self.layout)
         self.records: tuple[Record, ...] = tuple(records)
         self.torn: Torn | None = torn

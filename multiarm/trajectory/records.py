@@ -33,7 +33,7 @@ READ_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Record:
-    """Where a block lies: file, offset of its header, number of its first sample, how many, and length of the payload."""
+    """Where a block lies: file, offset of its header, number of its first sample, how many, and its length."""
 
     path: Path
     offset: int
@@ -145,12 +145,12 @@ def scan(folder: Path, layout: Layout, until: float = inf) -> tuple[list[Record]
             while count < until and (data := file.read(HEADER_BYTES)):
                 header = _header(data)
                 if header is None:
-                    problem = "it ends within a header" if len(data) < HEADER_BYTES else "header of a record"
-                else:
-                    _check_place(path, offset, header, layout, count)
-                    problem = _payload_problem(file, header)
-                if problem is not None or header is None:
-                    return records, _torn(paths[place:], offset, count, problem or "")
+                    why = "it ends within a header" if len(data) < HEADER_BYTES else "header of a record"
+                    return records, _torn(paths[place:], offset, count, why)
+                _check_place(path, offset, header, layout, count)
+                problem = _payload_problem(file, header)
+                if problem is not None:
+                    return records, _torn(paths[place:], offset, count, problem)
                 record = Record(path, offset, count, header.samples, header.payload)
                 if header.samples:
                     records.append(record)

@@ -22,13 +22,14 @@ __all__ = ["Place", "cut_back"]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a writer goes on: segment file and offset in it, samples and events before, time of the last sample [s]."""
+    """Where a writer goes on: segment file and offset in it, samples and events before it, and their last time [s]."""
 
     path: Path | None
     offset: int
     samples: int
     last_time: float | None
     events: int
+    events_end: int
 
 
 def cut_back(folder: Path, layout: Layout, samples: int | None = None) -> Place:
@@ -50,12 +51,12 @@ def cut_back(folder: Path, layout: Layout, samples: int | None = None) -> Place:
     time = None if last is None else _last_time(last, keep)
     offset = 0 if last is None else _cut_segment(layout, last, keep)
     if samples is None:
-        events = _cut_events(folder, None, inf)
+        kept = _cut_events(folder, None, inf)
     elif checkpoint is not None and checkpoint.samples == keep:
-        events = _cut_events(folder, checkpoint.events, inf)
+        kept = _cut_events(folder, checkpoint.events, inf)
     else:
-        events = _cut_events(folder, None, -inf if time is None else time)
-    return Place(None if last is None else last.path, offset, keep, time, events)
+        kept = _cut_events(folder, None, -inf if time is None else time)
+    return Place(None if last is None else last.path, offset, keep, time, *kept)
 
 
 def _last_time(record: Record, keep: int) -> float:
@@ -85,12 +86,13 @@ def _cut_segment(layout: Layout, last: Record, keep: int) -> int:
     return last.offset + len(record)
 
 
-def _cut_events(folder: Path, count: int | None, latest: float) -> int:
-    """Keep the first `count` events that are not after `latest`; how many that were."""
+def _cut_events(folder: Path, count: int | None, latest: float) -> tuple[int, int]:
+    """Keep the first `count` events that are not after `latest`; how many that were, and where they end."""
     path = folder / EVENTS
-    events, _ = read_events(path)
+    events = read_events(path)
     stay = [event for event in events[:count] if event.time <= latest]
+    content = b"".join(map(event_line, stay))
     if path.exists():
         with replaced(path) as temporary:
-            temporary.write_bytes(b"".join(map(event_line, stay)))
-    return len(stay)
+            temporary.write_bytes(content)
+    return len(stay), len(content)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from multiarm.trajectory.checkpoints import Checkpoint, write_checkpoint
 from multiarm.trajectory.durable import FolderLock, replaced, sync_folder, write_all
@@ -26,31 +26,47 @@ OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
 class _File:
-    """A file that only grows; what a failed write left behind is taken back."""
+    """A file written at its end only."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        new = not path.exists()
         self._handle = os.open(path, OPEN, 0o644)
-        self.size = os.fstat(self._handle).st_size
-        if new:
-            sync_folder(path.parent)
+        sync_folder(path.parent)
 
-    def append(self, data: bytes) -> None:
-        """Write all of the data at the end, or nothing."""
-        os.lseek(self._handle, self.size, os.SEEK_SET)
+    def write(self, data: bytes, at: int) -> int:
+        """Write data at offset `at`, which becomes the end of what the file held; the end after it."""
+        if os.fstat(self._handle).st_size > at:  # what an interrupted write left behind
+            os.ftruncate(self._handle, at)
+        os.lseek(self._handle, at, os.SEEK_SET)
         try:
             write_all(self._handle, data)
-        except BaseException:  # an interrupt too must not leave half a record before the next one
-            os.ftruncate(self._handle, self.size)
+        except BaseException:
+            os.ftruncate(self._handle, at)
             raise
-        self.size += len(data)
+        return at + len(data)
 
     def sync(self) -> None:
         os.fsync(self._handle)
 
     def close(self) -> None:
         os.close(self._handle)
+
+
+class _Written(NamedTuple):
+    """How far the samples are written. Replaced whole, so that an interrupt cannot leave half of it behind."""
+
+    file: _File | None = None
+    end: int = 0
+    samples: int = 0
+    time: float | None = None
+
+
+class _Logged(NamedTuple):
+    """How far the events are written."""
+
+    file: _File | None = None
+    end: int = 0
+    events: int = 0
 
 
 class SegmentWriter:
@@ -69,12 +85,10 @@ class SegmentWriter:
 
     Attributes
     ----------
-    samples, durable : int
-        How many samples are written, and how many of them synced.
-    last_time : float or None
-        Time of the last sample [s].
-    events : int
-        How many events are written.
+    folder, layout
+        As given.
+    durable : int
+        How many of the samples written are synced.
     """
 
     def __init__(self, folder: str | os.PathLike[str], layout: Layout) -> None:
@@ -93,11 +107,8 @@ class SegmentWriter:
     def _open(self, folder: Path, layout: Layout) -> None:
         """The writer of an empty recording; makes the folder and locks it."""
         self.folder, self.layout = folder, layout
-        self.samples = self.durable = self.events = 0
-        self.last_time: float | None = None
-        self._number = 0
-        self._segment: _File | None = None
-        self._event_file: _File | None = None
+        self._written, self._logged = _Written(), _Logged()
+        self.durable = 0
         self._unusable: str | None = None
         with self._disk_errors("cannot begin a recording"):
             folder.mkdir(parents=True, exist_ok=True)
@@ -124,12 +135,27 @@ class SegmentWriter:
         return writer
 
     def _go_on(self, place: Place) -> None:
-        self.samples, self.last_time, self.events = place.samples, place.last_time, place.events
-        if place.path is not None:
-            self._number = segment_number(place.path)
-            self._segment = _File(place.path)
-            self._segment.sync()
-        self.durable = self.samples
+        file = None if place.path is None else _File(place.path)
+        if file is not None:
+            file.sync()
+        self._written = _Written(file, place.offset, place.samples, place.last_time)
+        self._logged = _Logged(None, place.events_end, place.events)
+        self.durable = place.samples
+
+    @property
+    def samples(self) -> int:
+        """How many samples are written."""
+        return self._written.samples
+
+    @property
+    def last_time(self) -> float | None:
+        """Time of the last sample [s]."""
+        return self._written.time
+
+    @property
+    def events(self) -> int:
+        """How many events are written."""
+        return self._logged.events
 
     # ------------------------------------------------------------------ writing
 
@@ -143,20 +169,22 @@ class SegmentWriter:
             for start in range(0, samples, most):
                 piece = {name: array[start : start + most] for name, array in arrays.items()}
                 record = encode(self.layout, piece, self.samples, self.durable)
-                self._segment_for(len(record)).append(record)
-                self.samples += len(piece["time"])
-                self.last_time = float(piece["time"][-1])
+                file, end = self._segment_for(len(record))
+                end = file.write(record, end)
+                self._written = _Written(file, end, self.samples + len(piece["time"]), float(piece["time"][-1]))
 
-    def _segment_for(self, size: int) -> _File:
-        """The present segment, or a new one where it is full; the old one is synced first."""
-        if self._segment is not None and 0 < self._segment.size and self._segment.size + size > SEGMENT_BYTES:
-            self._sync()
-            self._segment.close()
-            self._segment = None
-        if self._segment is None:
-            self._segment = _File(segment_path(self.folder, self._number + 1))
-            self._number += 1
-        return self._segment
+    def _segment_for(self, size: int) -> tuple[_File, int]:
+        """The present segment and its end, or a new one where it is full; the old one is synced first."""
+        file, end, samples, time = self._written
+        if file is not None and (end == 0 or end + size <= SEGMENT_BYTES):
+            return file, end
+        self._sync()
+        number = 1 if file is None else segment_number(file.path) + 1
+        new = _File(segment_path(self.folder, number))
+        self._written = _Written(new, 0, samples, time)
+        if file is not None:
+            file.close()
+        return new, 0
 
     def flush(self) -> None:
         """Return when all samples are on the disk itself (fsync)."""
@@ -165,26 +193,27 @@ class SegmentWriter:
             self._sync()
 
     def _sync(self) -> None:
-        if self._segment is None or self.durable == self.samples:
+        file, _, samples, _ = self._written
+        if file is None or self.durable == samples:
             return
         try:
-            self._segment.sync()
+            file.sync()
         except OSError:
             # the system forgets what it failed to write: a second sync would succeed without having written it
             self._unusable = f"a sync failed after sample {self.durable}"
             raise
-        self.durable = self.samples
+        self.durable = samples
 
     def event(self, event: Event | Mapping[str, Any]) -> None:
         """Write one event (time, kind, subject, message, data), synced at once."""
         self._check_usable()
         line = event_line(Event.of(event))
         with self._disk_errors("cannot write an event"):
-            if self._event_file is None:
-                self._event_file = _File(self.folder / EVENTS)
-            self._event_file.append(line)
-            self._event_file.sync()
-            self.events += 1
+            file, end, events = self._logged
+            file = file or _File(self.folder / EVENTS)
+            end = file.write(line, end)
+            file.sync()
+            self._logged = _Logged(file, end, events + 1)
 
     def checkpoint(self, data: bytes | Mapping[str, Any]) -> None:
         """Sync the samples and replace the checkpoint: `data`, with the number of samples and events before it."""
@@ -202,14 +231,13 @@ class SegmentWriter:
             if self._unusable is None:
                 self.flush()
                 with contextlib.suppress(OSError):  # a disk too full for the mark: every sample is safe without it
-                    if self._segment is not None:
-                        self._segment.append(encode(self.layout, {}, self.samples, self.samples))
-                        self._segment.sync()
+                    if self._written.file is not None:
+                        self._written.file.write(encode(self.layout, {}, self.samples, self.samples), self._written.end)
+                        self._written.file.sync()
         finally:
-            for file in (self._segment, self._event_file):
+            for file in (self._written.file, self._logged.file):
                 if file is not None:
                     file.close()
-            self._segment = self._event_file = None
             self._unusable = "it is closed"
             self._lock.release()
 
