@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from multiarm.errors import BadInputError, UnknownNameError
 from multiarm.trajectory.errors import CorruptRecordingError
 from multiarm.trajectory.plain import clean_text, from_json, to_json
 
-__all__ = ["Event", "event_line", "read_events"]
+__all__ = ["Event", "event_columns", "event_line", "events_json", "read_events"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,9 @@ class Event:
     def __reduce__(self) -> tuple[Any, ...]:  # the read-only view of the data does not pickle
         return Event, (self.time, self.kind, self.subject, self.message, dict(self.data))
 
+    def __repr__(self) -> str:
+        return f"Event({self.time!r}, {self.kind!r}, {self.subject!r}, {self.message!r}, {dict(self.data)!r})"
+
     def __str__(self) -> str:
         return f"{self.time:.9g} s  {self.kind}  {self.subject}" + (f": {self.message}" if self.message else "")
 
@@ -92,6 +95,16 @@ def read_events(path: Path) -> list[Event]:
             raise CorruptRecordingError(path, f"line {len(events) + 1} is damaged: {error}") from error
         start = stop
     return events
+
+
+def event_columns(events: Sequence[Event]) -> dict[str, list[str]]:
+    """The texts of all events by name of the variable that holds them; `event_data` is JSON."""
+    return {
+        "event_kind": [event.kind for event in events],
+        "event_subject": [event.subject for event in events],
+        "event_text": [event.message for event in events],
+        "event_data": [to_json(event.data, "an event") for event in events],
+    }
 
 
 def events_json(events: Iterable[Event]) -> str:
