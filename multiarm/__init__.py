@@ -69,20 +69,22 @@ from multiarm.prepared import Compiled, compiled
 from multiarm.reactions import JointReaction, JointReactions
 from multiarm.solution import JointForces, Solution, interbody_forces
 from multiarm.state import State
+from multiarm.trajectory import CorruptRecordingError, Event, RecordingError, Trajectory, load_trajectory
 from multiarm.urdf import load_urdf
 from multiarm.version import __version__
 from multiarm.wrench import Wrench
 
 __all__ = [
     "Arm", "BadInputError", "Body", "Box", "Capsule", "ClosedChainSolution", "Compiled", "ContradictionError",
-    "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError",
-    "Grasp", "GraspMotion", "ImmobileWarning", "Joint", "JointForces", "JointMotion", "JointReaction",
-    "JointReactions", "Kinematics", "LoadSplit", "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model",
-    "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError", "RobotFileWarning",
-    "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError", "UnphysicalInertiaWarning",
-    "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass", "closed_chain_inverse_dynamics",
-    "compiled", "dense", "energy", "follow", "forward_dynamics", "grasped", "hybrid_dynamics", "interbody_forces",
-    "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_mjcf", "load_urdf", "log_determinant",
+    "CorruptRecordingError", "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Energy", "Event",
+    "FilterQuantities", "Frame", "GraphError", "Grasp", "GraspMotion", "ImmobileWarning", "Joint", "JointForces",
+    "JointMotion", "JointReaction", "JointReactions", "Kinematics", "LoadSplit", "Mechanism", "Mesh",
+    "MissingExtraError", "Mobility", "Model", "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators",
+    "RecordingError", "Robot", "RobotFileError", "RobotFileWarning", "SingularInertiaError", "Solution", "Sphere",
+    "State", "TimeLaw", "Trajectory", "UnknownNameError", "UnphysicalInertiaWarning", "UnreachableMotionError",
+    "Wrench", "__version__", "assemble", "center_of_mass", "closed_chain_inverse_dynamics", "compiled", "dense",
+    "energy", "follow", "forward_dynamics", "grasped", "hybrid_dynamics", "interbody_forces", "inverse_dynamics",
+    "jacobian", "jacobian_gram", "kinematics", "load_mjcf", "load_trajectory", "load_urdf", "log_determinant",
     "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance", "operators",
     "polynomial_law", "pose", "project", "robots", "sine_law", "smoother", "tree_forward_dynamics",
 ]  # fmt: skip

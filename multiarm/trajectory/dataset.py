@@ -60,7 +60,10 @@ def events_of(dataset: xr.Dataset) -> list[Event]:
     if "event_time" not in dataset:
         return []
     columns = [dataset[name].values.tolist() for name in EVENT_NAMES]
-    return [Event(*texts, from_json(data)) for *texts, data in zip(*columns, strict=True)]
+    return [
+        Event(time, kind, subject, text, from_json(data))
+        for time, kind, subject, text, data in zip(*columns, strict=True)
+    ]
 
 
 def layout_of_dataset(dataset: xr.Dataset) -> Layout:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from multiarm.errors import BadInputError
 from multiarm.trajectory.durable import replaced
 from multiarm.trajectory.errors import RecordingError
 from multiarm.trajectory.events import Event, event_columns, events_json
@@ -87,6 +88,8 @@ def write_netcdf(
                         if block[name].size:
                             file.variables[name][done:stop] = block[name]
                     done = stop
+                if done != samples:
+                    raise BadInputError(f"{samples} samples were announced, {done} came")
             except BaseException:
                 with contextlib.suppress(OSError, RuntimeError):  # HDF5 tries to write again; the first error counts
                     file.close()
@@ -96,8 +99,6 @@ def write_netcdf(
         raise
     except (OSError, RuntimeError) as error:  # HDF5 reports a full disk as either
         raise RecordingError(path, f"cannot write the file: {error}") from error
-    if done != samples:
-        raise RecordingError(path, f"{samples} samples were announced, {done} came", done)
     return path
 
 

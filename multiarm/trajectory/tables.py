@@ -40,5 +40,7 @@ def write_csv(path: Path, layout: Layout, names: Sequence[str], blocks: Iterable
                 for name in names:
                     columns += block[name].reshape(samples, -1).T.tolist() if block[name].size else []
                 table.writerows(zip(*columns, strict=True))
+    except RecordingError:
+        raise
     except OSError as error:
         raise RecordingError(path, f"cannot write the table: {error.strerror or error}") from error
