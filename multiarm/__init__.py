@@ -54,6 +54,7 @@ from multiarm.energy import Energy, Momentum, center_of_mass, energy, momentum
 from multiarm.errors import (
     BadInputError,
     ContradictionError,
+    ControllerError,
     DescriptionError,
     GraphError,
     ImmobileWarning,
@@ -62,6 +63,7 @@ from multiarm.errors import (
     OpenLoopError,
     RobotFileError,
     RobotFileWarning,
+    SimulationError,
     SingularInertiaError,
     UnknownNameError,
     UnphysicalInertiaWarning,
@@ -80,25 +82,42 @@ from multiarm.operators import Operators, dense, operators
 from multiarm.poses import pose
 from multiarm.prepared import Compiled, compiled
 from multiarm.reactions import JointReaction, JointReactions
+from multiarm.simulation import (
+    HandOver,
+    Hold,
+    Payload,
+    Release,
+    Simulation,
+    Stop,
+    Watch,
+    holding,
+    near_singularity,
+    simulate,
+    with_payload,
+)
 from multiarm.slip import SlipMargin, slip_margin, slip_margins
 from multiarm.solution import JointForces, Solution, interbody_forces
 from multiarm.state import State
+from multiarm.trajectory import CorruptRecordingError, Event, RecordingError, Trajectory, load_trajectory
 from multiarm.urdf import load_urdf
 from multiarm.version import __version__
 from multiarm.wrench import Wrench
 
 __all__ = [
     "Arm", "BadInputError", "Body", "BodySpring", "Box", "Bushing", "Capsule", "ClosedChainSolution", "Compiled",
-    "ContradictionError", "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Elements", "Energy",
-    "FilterQuantities", "Frame", "GraphError", "Grasp", "GraspMotion", "ImmobileWarning", "Joint", "JointDamper",
-    "JointForces", "JointFriction", "JointLimit", "JointMotion", "JointReaction", "JointReactions", "JointSpring",
-    "Kinematics", "LoadSplit", "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model", "Moment", "Momentum",
-    "MultiArmError", "OpenLoopError", "Operators", "Push", "PushTable", "Robot", "RobotFileError", "RobotFileWarning",
-    "SingularInertiaError", "SlipMargin", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError",
-    "UnphysicalInertiaWarning", "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass",
+    "ContradictionError", "ControllerError", "CorruptRecordingError", "Coupling", "CutJoint", "Cylinder",
+    "DescriptionError", "Elements", "Energy", "Event", "FilterQuantities", "Frame", "GraphError", "Grasp",
+    "GraspMotion", "HandOver", "Hold", "ImmobileWarning", "Joint", "JointDamper", "JointForces", "JointFriction",
+    "JointLimit", "JointMotion", "JointReaction", "JointReactions", "JointSpring", "Kinematics", "LoadSplit",
+    "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model", "Moment", "Momentum", "MultiArmError",
+    "OpenLoopError", "Operators", "Payload", "Push", "PushTable", "RecordingError", "Release", "Robot",
+    "RobotFileError", "RobotFileWarning", "Simulation", "SimulationError", "SingularInertiaError", "SlipMargin",
+    "Solution", "Sphere", "State", "Stop", "TimeLaw", "Trajectory", "UnknownNameError", "UnphysicalInertiaWarning",
+    "UnreachableMotionError", "Watch", "Wrench", "__version__", "assemble", "center_of_mass",
     "closed_chain_inverse_dynamics", "compiled", "compliant_grasp", "dense", "energy", "follow", "forward_dynamics",
-    "grasped", "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics",
-    "limit_margin", "load_mjcf", "load_urdf", "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility",
-    "momentum", "operational_compliance", "operators", "polynomial_law", "pose", "project", "robots", "sine_law",
-    "slip_margin", "slip_margins", "smoother", "tree_forward_dynamics",
+    "grasped", "holding", "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram",
+    "kinematics", "limit_margin", "load_mjcf", "load_trajectory", "load_urdf", "log_determinant", "mass_matrix",
+    "mass_matrix_inverse", "mobility", "momentum", "near_singularity", "operational_compliance", "operators",
+    "polynomial_law", "pose", "project", "robots", "simulate", "sine_law", "slip_margin", "slip_margins", "smoother",
+    "tree_forward_dynamics", "with_payload",
 ]  # fmt: skip

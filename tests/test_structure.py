@@ -22,6 +22,7 @@ STAGES = (
     {"operators", "solution", "energy", "forces", "dynamics", "filtering", "laws", "prepared", "elements", "slip"},
     {"manifold", "load", "constraints", "cut_coordinates", "determinacy", "solvers"},
     {"closed_chain", "closed_chain_inverse", "assembly", "mobility"},
+    {"trajectory"},
 )
 
 
@@ -72,7 +73,7 @@ def test_import_loads_nothing_heavy_that_may_not_be_used():
     loaded = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout
-    heavy = {"cvxpy", "matplotlib", "yourdfpy", "viser", "xarray", "trimesh", "pinocchio", "mujoco"}
+    heavy = {"cvxpy", "matplotlib", "yourdfpy", "viser", "xarray", "h5py", "trimesh", "pinocchio", "mujoco"}
     assert not heavy & set(loaded.split())
 
 

@@ -27,6 +27,14 @@ class AdaptiveSteps:
         self.run, self._method = simulation, METHODS[method]
         self._due = 0  # number of the next grid point that is sampled
 
+    def numbers(self) -> dict[str, np.ndarray]:
+        """What must be known to go on later; the length of the next step is found anew."""
+        return {"due": np.array(self._due)}
+
+    def resume(self, numbers: dict[str, np.ndarray]) -> None:
+        """Go on from `numbers`."""
+        self._due = int(numbers["due"])
+
     def _put(self, t: float, y: np.ndarray) -> None:
         """The bench at y, on the constraints."""
         run = self.run
@@ -65,9 +73,10 @@ class AdaptiveSteps:
                     bench.look(run.time)
 
                 first_moment(after, lambda crossed=crossed: run.least_margin(crossed), end - start)
-                happened = run.vector_of_now()
-                self._sample(run.time, between)
-                run.return_to(*happened)
+                moment, here = run.time, bench.vector()
+                self._sample(moment, between)
+                self._put(moment, here)
+                bench.look(moment)
                 run.happened(crossed)
                 continue
             self._sample(end, between)
@@ -75,6 +84,7 @@ class AdaptiveSteps:
             solver.y = bench.vector()
             solver.f = self._rates(end, solver.y)
             self._put(end, solver.y)
+            bench.look(end)
             run.tick()
 
     def _sample(self, end: float, between: Between | None) -> None:

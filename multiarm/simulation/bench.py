@@ -27,7 +27,11 @@ __all__ = ["Bench", "CompiledController", "moves_of"]
 class CompiledController(Protocol):
     """A controller that compiled code can run: numbers for ``multiarm.sweeps.control``."""
 
+    model: Model
     desk_size: int
+
+    def on(self, model: Model) -> CompiledController:
+        """The same controller for a variant of its model, in which other grasps hold."""
 
     def pack(self) -> tuple[np.ndarray, np.ndarray]:
         """Its tables of floats and integers."""
@@ -76,6 +80,7 @@ class Bench:
     ) -> None:
         calls = compiled(model)
         self.model = model
+        self.breaks = () if elements is None else elements.breaks
         self.q, self.v = np.array(state.q), np.array(state.v)
         self.tau, self.a = np.zeros(model.nv), np.zeros(model.nv)
         self._calls = calls
@@ -145,9 +150,7 @@ class Bench:
         """Steps of h; returns why it came back, how many steps and how many samples it made."""
         orders = np.array([method, projected, first, every, watched], np.int64)
         room = np.zeros((0, self.sample_width)) if samples is None else samples
-        status = ro.rollout(
-            self.plant, orders, origin, h, steps, self.q, self.v, self.tau, self.a, room, self._report
-        )
+        status = ro.rollout(self.plant, orders, origin, h, steps, self.q, self.v, self.tau, self.a, room, self._report)
         return status, int(self._report[ro.STEPS]), int(self._report[ro.SAMPLES])
 
     def look(self, t: float) -> np.ndarray:
@@ -177,6 +180,14 @@ class Bench:
             [desk[st.BEFORE_Q, : self.model.nq], desk[st.BEFORE_V, : self.model.nv], self.plant.ledger[1]]
         )
 
+    def resume(self, vector: np.ndarray, before: np.ndarray, gauges: np.ndarray, tau: np.ndarray) -> None:
+        """Be where another bench was, to the last bit."""
+        nq, nv, plant = self.model.nq, self.model.nv, self.plant
+        self.q[:], self.v[:], plant.ledger[0] = vector[:nq], vector[nq : nq + nv], vector[nq + nv :]
+        plant.desk[st.BEFORE_Q, :nq], plant.desk[st.BEFORE_V, :nv] = before[:nq], before[nq : nq + nv]
+        plant.ledger[1] = before[nq + nv :]
+        plant.gauges[:], self.tau[:] = gauges, tau
+
     def put(self, y: np.ndarray) -> None:
         """The state that [q; v; ledger] stands for, quaternions made unit."""
         nq, nv = self.model.nq, self.model.nv
@@ -184,6 +195,15 @@ class Bench:
         for how, first, _, _ in self._moves:
             if how != mf.ADDED:
                 self.q[first : first + 4] /= np.linalg.norm(self.q[first : first + 4])
+
+    @property
+    def broken(self) -> int:
+        """The first velocity whose acceleration was not finite in the last `roll`."""
+        return int(self._report[ro.BROKEN])
+
+    def saturate(self, limits: np.ndarray) -> None:
+        """Cut the torques off at +-limits."""
+        np.clip(self.tau, -limits, limits, out=self.tau)
 
     def check(self, status: int) -> None:
         """Raise what a status of the dynamics stands for."""

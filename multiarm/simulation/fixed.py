@@ -62,6 +62,15 @@ class FixedSteps:
             run.time = run.grid(run.steps) if reaches_grid else start + h
         self._respond(status)
 
+    def numbers(self) -> dict[str, np.ndarray]:
+        """What must be known to go on later."""
+        return {"last": np.array(self._last), "last_tau": self._tau}
+
+    def resume(self, numbers: dict[str, np.ndarray]) -> None:
+        """Go on from `numbers`."""
+        self._last = (float(numbers["last"][0]), float(numbers["last"][1]))
+        self._tau[:] = numbers["last_tau"]
+
     def _keep(self, start: float, h: float) -> None:
         self._last = (start, h)
         self._tau[:] = self.run.bench.tau

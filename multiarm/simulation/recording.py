@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,8 +37,9 @@ class Memory:
 class Recorder:
     """A buffer for the samples of one bench after another; `model` names all grasps that may ever hold."""
 
-    def __init__(self, model: Model, sink: Sink, every: int) -> None:
-        self.every, self.samples = every, 0
+    def __init__(self, model: Model, sink: Sink, every: int, checkpoint: Callable[[], None] | None = None) -> None:
+        self.every = every
+        self._checkpoint, self._fresh = checkpoint, False
         self._sink, self._grip = sink, Grip(model)
         self._bench: Bench | None = None
         self._rows, self._steps = np.zeros((0, 0)), np.zeros(0, np.int64)
@@ -81,4 +82,10 @@ class Recorder:
             rows, steps = self._rows[: self._filled].copy(), self._steps[: self._filled].copy()
             self._filled = 0
             self._sink.append(block_of(self._bench.model, self._grip, self._bench.loops.names, rows, steps))
-            self.samples += len(rows)
+            self._fresh = True
+
+    def settle(self) -> None:
+        """Take a checkpoint if samples were handed on since the last."""
+        if self._fresh and self._checkpoint is not None and not self._filled:
+            self._checkpoint()
+        self._fresh = False

@@ -33,7 +33,9 @@ def _able(kind: str) -> np.ndarray:
     return np.delete(np.eye(6), free, axis=1)
 
 
-def block_of(model: Model, grip: Grip, cuts: Sequence[str], rows: np.ndarray, steps: np.ndarray) -> dict[str, np.ndarray]:
+def block_of(
+    model: Model, grip: Grip, cuts: Sequence[str], rows: np.ndarray, steps: np.ndarray
+) -> dict[str, np.ndarray]:
     """Channels of samples, one row each; `model` is the variant they were taken with, `cuts` its cut table's names."""
     nq, nv, count = model.nq, model.nv, len(rows)
     first = ob.NUMBERS

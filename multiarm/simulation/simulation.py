@@ -29,6 +29,7 @@ from multiarm.simulation.variants import holding, with_payload
 from multiarm.simulation.watching import Watch, consequences
 from multiarm.state import State
 from multiarm.sweeps import rollout as ro
+from multiarm.sweeps.observing import KINETIC
 from multiarm.trajectory import Event
 from multiarm.workspace import External
 
@@ -114,14 +115,17 @@ class Simulation:
             raise UnknownNameError("drift", drift, DRIFTS)
         if not (np.isfinite(dt) and dt > 0.0):
             raise BadInputError(f"dt must be a positive time, not {dt}")
-        self.whole = model if not model.open_grasps else state.model  # with every grasp that may ever hold
         model.own(state)
+        self.whole = state.model if model.open_grasps else model  # with every grasp that may ever hold
+        self.given = self.whole
         self.dt, self.method, self.rtol, self.atol = float(dt), method, rtol, atol
         self.projected = drift == "project"
         self.origin = self.began = self.time = float(start)
         self.steps = self.changes = 0
+        self._begun = False
         self.events: list[Event] = []
         self.stopped: str | None = None
+        self.failure: SimulationError | None = None
         self.recorder: Recorder | None = None
         self.progress: Callable[[float], None] | None = None
         self.on_event: Callable[[Event], None] | None = None
@@ -184,7 +188,7 @@ class Simulation:
 
     def advance(self, end: float) -> None:
         """Go on to the time `end`, or until something stops the run."""
-        if self.steps == 0 and self.time == self.began:
+        if not self._begun:
             self._begin()
         while self.stopped is None:
             self._act_now()
@@ -195,6 +199,7 @@ class Simulation:
 
     def _begin(self) -> None:
         """Report what is outside its limits from the start."""
+        self._begun = True
         self.drive()
         self.bench.look(self.time)
         self.happened([i for i, margin in enumerate(self.margins()) if margin < 0.0])
@@ -245,7 +250,9 @@ class Simulation:
             raise ControllerError(f"the controller's torques do not fit: {error}", self.time, self.steps) from error
 
     def tick(self) -> None:
-        """Tell how far the run is."""
+        """Tell how far the run is; between two steps, so that it can be resumed from here."""
+        if self.recorder is not None:
+            self.recorder.settle()
         if self.progress is not None:
             self.progress(self.time)
 
@@ -312,7 +319,9 @@ class Simulation:
 
     def _check_action(self, t: float, action: Action) -> None:
         if not isinstance(action, Action):
-            raise BadInputError(f"at t = {t} s: {action!r} is no action; those are Hold, Release, HandOver, Payload, Stop")
+            raise BadInputError(
+                f"at t = {t} s: {action!r} is no action; those are Hold, Release, HandOver, Payload, Stop"
+            )
         names = {Hold: ("name",), Release: ("name",), HandOver: ("to", "source")}.get(type(action), ())
         for attribute in names:
             if getattr(action, attribute) not in self.whole.cuts:
@@ -358,7 +367,7 @@ class Simulation:
         if self.whole.grasps.get(name) is not None and self.whole.grasps[name].at is None:
             self.whole = grasped(self.whole, here, (name,))
         self._held = [other for other in self.whole.cuts if other in self._held or other == name]
-        kinetic = self.bench.look(self.time)[ro.KINETIC]
+        kinetic = self.bench.look(self.time)[KINETIC]
         before = self.bench.v.copy()
         self._remount()
         rows = constraints(self.model, self.state)
@@ -373,11 +382,9 @@ class Simulation:
         self.require_closed(self.bench.settle())
         impulse = self.bench.impulse(name)
         jump = float(np.abs(self.bench.v - before).max(initial=0.0))
-        lost = float(kinetic - self.bench.look(self.time)[ro.KINETIC])
+        lost = float(kinetic - self.bench.look(self.time)[KINETIC])
         self.bench.plant.ledger[:, 1] += lost
-        self._report(
-            "hold", name, "takes hold", gap=gap, impulse=impulse.tolist(), largest_jump=jump, energy_lost=lost
-        )
+        self._report("hold", name, "takes hold", gap=gap, impulse=impulse.tolist(), largest_jump=jump, energy_lost=lost)
 
     def _remount(self) -> None:
         self._mount(self._variant(self.whole), self.bench.q, self.bench.v, self.bench.plant.ledger)
@@ -408,6 +415,34 @@ class Simulation:
             self.drive()
             self.recorder.add(self.bench.look(self.time), self.steps)
             self.recorder.flush()
+
+    # ------------------------------------------------------------------ going on later
+
+    @property
+    def actions_left(self) -> int:
+        """How many planned actions are still to come."""
+        return len(self._pending)
+
+    def numbers(self) -> dict[str, np.ndarray]:
+        """Arrays that change with every step."""
+        bench = self.bench
+        return {
+            "vector": bench.vector(), "before": bench.before(), "gauges": bench.plant.gauges, "tau": bench.tau,
+            "margins": self._margins, **self._driver.numbers(),
+        }  # fmt: skip
+
+    def go_on(
+        self, whole: Model, time: float, steps: int, actions: int, holds: Iterable[str], numbers: dict[str, np.ndarray]
+    ) -> None:
+        """Continue from what `numbers` and the other arguments say."""
+        self.whole, self._held = whole, [name for name in whole.cuts if name in set(holds)]
+        self.time, self.steps = time, steps
+        self._pending = self._pending[len(self._pending) - actions :]
+        self._begun = True
+        self._mount(self._variant(whole), self.bench.q, self.bench.v)
+        self.bench.resume(numbers["vector"], numbers["before"], numbers["gauges"], numbers["tau"])
+        self._margins[:] = numbers["margins"]
+        self._driver.resume(numbers)
 
     # ------------------------------------------------------------------ what goes wrong
 

@@ -54,7 +54,9 @@ def near_singularity(model: Model, arm: str, least: float = 0.02, then: str = "r
 
 def consequences(what: str, then: str | Mapping[str, str], subjects: list[str]) -> dict[str, str]:
     """What follows for every subject, from one word for all or words by name."""
-    by_name = dict.fromkeys(subjects, "report") | dict(then) if isinstance(then, Mapping) else dict.fromkeys(subjects, then)
+    by_name = (
+        dict.fromkeys(subjects, "report") | dict(then) if isinstance(then, Mapping) else dict.fromkeys(subjects, then)
+    )
     for name, word in by_name.items():
         if name not in subjects:
             raise UnknownNameError(f"subject of {what}", name, subjects)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from multiarm.sweeps.control import control
 from multiarm.sweeps import layout as at
+from multiarm.sweeps.control import control
 from multiarm.sweeps.jit import kernel, long_kernel, step, value
 from multiarm.sweeps.manifold import normalise, rate_of_coordinates
 from multiarm.sweeps.observing import gauge, has_crossed, observe
