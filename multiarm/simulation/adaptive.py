@@ -53,10 +53,10 @@ class AdaptiveSteps:
 
     def advance(self, stop: float) -> None:
         """Go on to the time `stop`, or to the first event that changes or ends the run."""
-        run, bench, changes = self.run, self.run.bench, self.run.changes
+        run, bench = self.run, self.run.bench
         self._sample(run.time, None)
         solver = self._method(self._rates, run.time, bench.vector(), stop, rtol=run.rtol, atol=run.atol)
-        while solver.status == "running" and run.stopped is None and run.changes == changes:
+        while solver.status == "running":
             start = solver.t
             message = solver.step()
             if solver.status == "failed":
@@ -67,18 +67,8 @@ class AdaptiveSteps:
             run.steps += 1
             crossed = run.crossed()
             if crossed:
-
-                def after(s: float, start: float = start, between: Between = between) -> None:
-                    self._put(start + s, between(start + s))
-                    bench.look(run.time)
-
-                first_moment(after, lambda crossed=crossed: run.least_margin(crossed), end - start)
-                moment, here = run.time, bench.vector()
-                self._sample(moment, between)
-                self._put(moment, here)
-                bench.look(moment)
-                run.happened(crossed)
-                continue
+                self._locate(crossed, start, end, between)
+                return  # what follows starts from here
             self._sample(end, between)
             self._put(end, y)
             solver.y = bench.vector()
@@ -86,6 +76,21 @@ class AdaptiveSteps:
             self._put(end, solver.y)
             bench.look(end)
             run.tick()
+
+    def _locate(self, crossed: list[int], start: float, end: float, between: Between) -> None:
+        """Back into the last step, to the moment at which a margin is gone."""
+        run, bench = self.run, self.run.bench
+
+        def after(s: float) -> None:
+            self._put(start + s, between(start + s))
+            bench.look(run.time)
+
+        first_moment(after, lambda: run.least_margin(crossed), end - start)
+        moment, here = run.time, bench.vector()
+        self._sample(moment, between)
+        self._put(moment, here)
+        bench.look(moment)
+        run.happened(crossed)
 
     def _sample(self, end: float, between: Between | None) -> None:
         """Samples at the grid points up to `end`; the state is lost where there are any."""

@@ -24,6 +24,9 @@ from multiarm.workspace import External, Workspace, raise_for_status
 __all__ = ["Bench", "CompiledController", "moves_of"]
 
 
+LOOK, SETTLE, RATES = (np.array([task, 0, 0, 0, 0, 0], np.int64) for task in (ro.LOOK, ro.SETTLE, ro.RATES))
+
+
 class CompiledController(Protocol):
     """A controller that compiled code can run: numbers for ``multiarm.sweeps.control``."""
 
@@ -95,7 +98,8 @@ class Bench:
         cuts = self.loops.names
         self.gauges = (*(Gauge("limit", row[0]) for row in limited), *(Gauge("slip", name) for name in cuts))
         self._report = np.zeros(4)
-        self._sample = np.zeros(self.sample_width)
+        self._sample = np.zeros((1, self.sample_width))
+        self._vectors = np.zeros((2, model.nq + model.nv + 3))
         none = (np.zeros((0, 1)), np.zeros((0, 1), np.int64))
         element_numbers, element_whole = none if elements is None or not len(elements) else elements.pack()
         numbers, whole = (np.zeros(1), np.zeros(1, np.int64)) if controller is None else controller.pack()
@@ -148,26 +152,30 @@ class Bench:
         samples: np.ndarray | None = None, every: int = 0, watched: bool = False,
     ) -> tuple[int, int, int]:  # fmt: skip
         """Steps of h; returns why it came back, how many steps and how many samples it made."""
-        orders = np.array([method, projected, first, every, watched], np.int64)
-        room = np.zeros((0, self.sample_width)) if samples is None else samples
-        status = ro.rollout(self.plant, orders, origin, h, steps, self.q, self.v, self.tau, self.a, room, self._report)
+        orders = np.array([ro.ROLL, method, projected, first, every, watched], np.int64)
+        status = self._operate(orders, origin, self._sample if samples is None else samples, h, steps)
         return status, int(self._report[ro.STEPS]), int(self._report[ro.SAMPLES])
 
     def look(self, t: float) -> np.ndarray:
         """Everything about the present state, as a sample."""
-        self.check(ro.look(self.plant, t, self.q, self.v, self.tau, self.a, self._sample))
-        return self._sample.copy()
+        self.check(self._operate(LOOK, t, self._sample))
+        return self._sample[0].copy()
 
     def settle(self) -> float:
         """Bring the state onto the constraints; returns the gap that is left."""
-        self.check(ro.settle(self.plant, self.q, self.v, self._report))
+        self.check(self._operate(SETTLE, 0.0, self._sample))
         return float(self._report[ro.GAP])
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         """dy/dt of y = [q; v; ledger]."""
-        out = np.empty(len(y))
-        self.check(ro.rates(self.plant, t, y, self.tau, self.a, out))
-        return out
+        self._vectors[0] = y
+        self.check(self._operate(RATES, t, self._vectors))
+        return self._vectors[1].copy()
+
+    def _operate(self, orders: np.ndarray, t: float, table: np.ndarray, h: float = 0.0, steps: int = 0) -> int:
+        return ro.operate(
+            self.plant, orders, float(t), float(h), steps, self.q, self.v, self.tau, self.a, table, self._report
+        )
 
     def vector(self) -> np.ndarray:
         """[q; v; ledger]."""

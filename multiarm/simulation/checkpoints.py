@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.transform import RigidTransform, Rotation
@@ -36,7 +36,8 @@ def snapshot(run: Simulation) -> bytes:
         "made": made, "loads": loads, "fingerprint": run.given.fingerprint,
     }  # fmt: skip
     buffer = io.BytesIO()
-    np.savez(buffer, facts=np.array(json.dumps(facts)), **run.numbers())
+    arrays: dict[str, Any] = {"facts": np.array(json.dumps(facts)), **run.numbers()}
+    np.savez(buffer, **arrays)
     return buffer.getvalue()
 
 

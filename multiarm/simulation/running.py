@@ -46,7 +46,7 @@ def simulate(
     on_limit: str | Mapping[str, str] = "report",
     watch: Watch | Iterable[Watch] = (),
     saturate: bool = False,
-    rtol: float = 1e-9,
+    rtol: float = 1e-10,
     atol: float = 1e-11,
 ) -> Trajectory:
     """Move `model` for `duration` seconds from `state`.

@@ -105,7 +105,7 @@ class Simulation:
         on_limit: str | Mapping[str, str] = "report",
         watch: Watch | Iterable[Watch] = (),
         saturate: bool = False,
-        rtol: float = 1e-9,
+        rtol: float = 1e-10,
         atol: float = 1e-11,
         start: float = 0.0,
     ) -> None:

@@ -27,7 +27,7 @@ from numba import njit
 from numba.core import caching
 from numba.core.errors import TypingError
 
-__all__ = ["cache_folder", "kernel", "long_kernel", "source_digest", "step", "value"]
+__all__ = ["cache_folder", "kernel", "long_kernel", "source_digest", "step", "value", "woven"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -177,6 +177,15 @@ def _require_plain_arrays(function: Callable[..., Any], args: tuple[Any, ...]) -
 def value(function: Function) -> Function:
     """Compile a small function on values into whatever kernel calls it."""
     return njit(forceinline=True, **OPTIONS)(function)
+
+
+def woven(function: Function) -> Function:
+    """Copy a function into whatever calls it, before compilation.
+
+    For the outer layers of large kernels: every function that is compiled on its own costs another optimisation of all
+    that it calls.
+    """
+    return njit(inline="always", **OPTIONS)(function)
 
 
 def step(function: Function) -> Function:

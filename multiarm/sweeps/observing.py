@@ -27,7 +27,7 @@ def margin_of(x, lower, upper):
 
 @step
 def gauge(plant, q):
-    """Margins of the watched limits and grasps in the second row of `gauges`, those before in the first; needs forces."""
+    """Margins of limits and grasps into the second row of `gauges`, those before into the first; needs forces."""
     count = plant.limits.shape[0]
     for i in range(plant.gauges.shape[1]):
         plant.gauges[0, i] = plant.gauges[1, i]
@@ -41,10 +41,10 @@ def gauge(plant, q):
 @value
 def has_crossed(plant):
     """Whether any margin was there at the last step and is gone now."""
+    crossed = False
     for i in range(plant.gauges.shape[1]):
-        if plant.gauges[0, i] >= 0.0 and plant.gauges[1, i] < 0.0:
-            return True
-    return False
+        crossed |= plant.gauges[0, i] >= 0.0 and plant.gauges[1, i] < 0.0
+    return crossed
 
 
 @step

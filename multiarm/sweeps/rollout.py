@@ -1,4 +1,7 @@
-"""Many steps of time without leaving compiled code."""
+"""Many steps of time without leaving compiled code, and the other things a run asks of its kernels.
+
+All of them are tasks of one kernel, because each kernel takes long to compile with all of the dynamics in it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import math
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps.control import control
-from multiarm.sweeps.jit import kernel, long_kernel, step, value
+from multiarm.sweeps.jit import long_kernel, value, woven
 from multiarm.sweeps.manifold import normalise, rate_of_coordinates
 from multiarm.sweeps.observing import gauge, has_crossed, observe
 from multiarm.sweeps.stepping import (
@@ -23,12 +26,13 @@ from multiarm.sweeps.stepping import (
     row_of,
 )
 
-# Why a rollout came back before its last step; a status of the dynamics is positive, or WRONG_LENGTH.
+# Why steps ended before the last; a status of the dynamics is positive, or WRONG_LENGTH.
 DONE, CROSSED, FULL, NOT_FINITE, OPEN = 0, -2, -3, -4, -5
 
-# What it is to do: method, whether drift is projected away, the number of its first step, samples every so many steps
+# What a kernel is to do: the task; of steps the method, whether drift is projected away, the number of its first step, samples every so many steps
 # (0: none), whether margins are watched.
-METHOD, PROJECTED, FIRST, EVERY, WATCHED = range(5)
+TASK, METHOD, PROJECTED, FIRST, EVERY, WATCHED = range(6)
+ROLL, LOOK, SETTLE, RATES = range(4)
 # What it has done: steps, samples, largest gap that was left, where the state is not finite.
 STEPS, SAMPLES, GAP, BROKEN = range(4)
 
@@ -44,7 +48,7 @@ def first_broken(v):
     return -1
 
 
-@step
+@woven
 def steer(plant, t, q, v, tau):
     """Torques of the compiled controller, if there is one."""
     if plant.control_whole[0] == 0:
@@ -55,7 +59,7 @@ def steer(plant, t, q, v, tau):
     )  # fmt: skip
 
 
-@kernel
+@woven
 def look(plant, t, q, v, tau, a, sample):
     """Torques, accelerations, forces, margins and a sample at one state."""
     status = steer(plant, t, q, v, tau)
@@ -71,14 +75,14 @@ def look(plant, t, q, v, tau, a, sample):
     return DONE
 
 
-@kernel
+@woven
 def settle(plant, q, v, report):
     """q and v onto the constraints; report[GAP] is what is left, LAMBDA of every cut the impulse on the velocities."""
     status, report[GAP] = return_to_constraints(plant, q, v)
     return status
 
 
-@kernel
+@woven
 def rates(plant, t, y, tau, a, out):
     """out = dy/dt of y = [q; v; ledger], for integrators that know vectors only; quaternions need not be unit."""
     nq, n = plant.tree[0, at.Q], plant.tree[0, at.V]
@@ -98,15 +102,13 @@ def rates(plant, t, y, tau, a, out):
     return DONE
 
 
-@long_kernel
-def rollout(plant, orders, origin, h, steps, q, v, tau, a, samples, report):
+@woven
+def roll(plant, orders, origin, h, steps, q, v, tau, a, samples, report):
     """Step `steps` times by h from origin + FIRST h; q and v move on, tau and a are the last.
 
     A sample is written before its step. Returns DONE, or why it stopped; report[STEPS] tells at which step. After
     CROSSED the state is where a margin was found gone, and the desk's BEFORE rows hold the state one step earlier.
     """
-    for i in range(len(report)):
-        report[i] = 0.0
     before_q, before_v = row_of(plant, BEFORE_Q, len(q)), row_of(plant, BEFORE_V, len(v))
     for i in range(steps):
         report[STEPS] = i
@@ -148,3 +150,17 @@ def rollout(plant, orders, origin, h, steps, q, v, tau, a, samples, report):
                 return OPEN
     report[STEPS] = steps
     return DONE
+
+
+@long_kernel
+def operate(plant, orders, t, h, steps, q, v, tau, a, table, report):
+    """Do the task in `orders` at the time t; `table` holds samples, or for RATES y and dy/dt in its two rows."""
+    for i in range(len(report)):
+        report[i] = 0.0
+    if orders[TASK] == ROLL:
+        return roll(plant, orders, t, h, steps, q, v, tau, a, table, report)
+    if orders[TASK] == LOOK:
+        return look(plant, t, q, v, tau, a, table[0])
+    if orders[TASK] == SETTLE:
+        return settle(plant, q, v, report)
+    return rates(plant, t, table[0], tau, a, table[1])

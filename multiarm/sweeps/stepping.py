@@ -13,7 +13,7 @@ from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.element_energy import element_power, push_power
 from multiarm.sweeps.elements import apply_elements
 from multiarm.sweeps.forward import fd4
-from multiarm.sweeps.jit import step, value
+from multiarm.sweeps.jit import step, value, woven
 from multiarm.sweeps.kinematics import locate
 from multiarm.sweeps.manifold import advance, rate_of_turn
 from multiarm.sweeps.projecting import project
@@ -111,7 +111,7 @@ def book(plant, time, power):
         plant.ledger[0, i] += time * power[i]
 
 
-@step
+@woven
 def add_elements(plant, t, q, v, tau, total):
     """Torques `total` = tau + those of the force elements, whose wrenches join the pushes on the links."""
     status = locate(plant.tree, plant.link, q, v)
@@ -126,7 +126,7 @@ def add_elements(plant, t, q, v, tau, total):
     return apply_elements(plant.tree, plant.link, plant.element_numbers, plant.element_whole, t, q, v, total)
 
 
-@step
+@woven
 def accelerate(plant, t, q, v, tau, out):
     """Accelerations with the loops closed, force elements and pushes acting."""
     if is_pushed(plant):
@@ -138,7 +138,7 @@ def accelerate(plant, t, q, v, tau, out):
     return respond(plant, q, v, tau, out)
 
 
-@step
+@woven
 def respond(plant, q, v, tau, out):
     """Accelerations under tau and the wrenches that stand on the links."""
     if plant.loop[0, lo.CUTS] > 0:
@@ -146,7 +146,7 @@ def respond(plant, q, v, tau, out):
     return fd4(plant.tree, plant.link, q, v, tau, out)
 
 
-@step
+@woven
 def return_to_constraints(plant, q, v):
     """q and v brought back onto the constraints; returns (status, gap left)."""
     if plant.loop[0, lo.CUTS] == 0:
@@ -155,7 +155,7 @@ def return_to_constraints(plant, q, v):
     return project(plant.tree, plant.link, plant.loop, plant.cut, plant.room, plant.moves, q, v, rest, change)
 
 
-@step
+@woven
 def euler_step(plant, t, h, q, v, tau, a):
     """v+ = v + h a, q+ = q moved by h v+: semi-implicit, order 1; `a` is the acceleration at the start."""
     turn = row_of(plant, TURN, len(v))
@@ -166,7 +166,7 @@ def euler_step(plant, t, h, q, v, tau, a):
     advance(plant.moves, q, turn, q)
 
 
-@step
+@woven
 def rk4_step(plant, t, h, q, v, tau, a):
     """The classical method of order 4 for the turns since the start of the step and the velocities.
 
