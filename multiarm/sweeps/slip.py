@@ -46,15 +46,14 @@ def contact_margin(friction, c, n, f, out):
     else:
         pressed, across, twist = f[0], math.hypot(f[1], f[2]), abs(n[0])
     hold, grip = friction[c, COULOMB] * pressed, friction[c, TORSIONAL] * pressed
-    out[c, FORCE] = hold - across
-    out[c, TORSION] = math.inf
-    relative = math.nan
-    if hold == hold:
-        relative = share_left(across, hold, pressed)
+    out[c, FORCE], out[c, TORSION] = hold - across, math.inf
+    relative = share_left(across, hold, pressed)
     if friction[c, TORSIONAL] != math.inf:
         out[c, TORSION] = grip - twist
-        if grip == grip:
+        if not math.isnan(grip):
             relative = min(relative, share_left(twist, grip, pressed))
+    if math.isnan(hold):
+        relative = math.nan
     out[c, RELATIVE] = relative
 
 
