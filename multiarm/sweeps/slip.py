@@ -9,7 +9,7 @@ import math
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.jit import kernel, step, value
+from multiarm.sweeps.jit import kernel, value
 from multiarm.sweeps.loops import cut_row, load_lane
 from multiarm.sweeps.values import ZERO3, add3, apply9_transposed, load9, mul9, scale3
 
@@ -42,23 +42,22 @@ def contact_margin(friction, c, n, f, out):
         out[c, FORCE] = out[c, TORSION] = out[c, RELATIVE] = math.inf
         return
     if normal == NORMAL_Z:
-        pressed, across, twist = f[2], math.hypot(f[0], f[1]), abs(n[2])
+        pressed, across, twist = f[2], math.sqrt(f[0] * f[0] + f[1] * f[1]), abs(n[2])
     else:
-        pressed, across, twist = f[0], math.hypot(f[1], f[2]), abs(n[0])
+        pressed, across, twist = f[0], math.sqrt(f[1] * f[1] + f[2] * f[2]), abs(n[0])
     hold, grip = friction[c, COULOMB] * pressed, friction[c, TORSIONAL] * pressed
-    out[c, FORCE] = hold - across
-    out[c, TORSION] = math.inf
-    relative = math.nan
-    if hold == hold:
-        relative = share_left(across, hold, pressed)
+    out[c, FORCE], out[c, TORSION] = hold - across, math.inf
+    relative = share_left(across, hold, pressed)
     if friction[c, TORSIONAL] != math.inf:
         out[c, TORSION] = grip - twist
-        if grip == grip:
+        if not math.isnan(grip):
             relative = min(relative, share_left(twist, grip, pressed))
+    if math.isnan(hold):
+        relative = math.nan
     out[c, RELATIVE] = relative
 
 
-@step
+@value
 def contact_wrench(link, loop, cut, c):
     """N* lambda of a cut: [n; f] on its child at the child-side frame, in the axes of that frame."""
     row = cut_row(loop, c)
