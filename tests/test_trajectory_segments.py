@@ -199,7 +199,7 @@ def test_a_checkpoint_tells_that_samples_are_gone(tmp_path):
         writer.append(plain_block(0, 5))
         writer.checkpoint(b"state")
     (tmp_path / "segment-000001.bin").write_bytes(b"")
-    with pytest.raises(ma.CorruptRecordingError, match="5 samples were safe .* only 0 can be read"):
+    with pytest.raises(ma.CorruptRecordingError, match=r"5 samples were safe .* only 0 can be read"):
         SegmentReader(tmp_path)
 
 
