@@ -121,14 +121,16 @@ def test_a_disk_too_full_for_the_file_leaves_segments_and_older_file_alone(tmp_p
         writer.append(plain_block(0, 50_000))
     (tmp_path / "run.nc").write_text("an older result")
     program = """
-resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
-try:
-    assemble(folder, sys.argv[2])
-except RecordingError as error:
-    assert "The samples are still in" in str(error), error
-    print("told")
+for limit in (0, 100, 3_000, 10_000, 30_000, 200_000, 400_000, 1_000_000, 1_300_000, 1_600_000):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    for compress in (False, True):
+        try:
+            assemble(folder, sys.argv[2], compress and limit < 200_000)
+        except RecordingError as error:
+            assert "File too large. The samples are still in" in str(error), error
+            print("told")
 """
-    assert finished(program, tmp_path / "run", tmp_path / "run.nc") == ["told"]
+    assert finished(program, tmp_path / "run", tmp_path / "run.nc") == ["told"] * 20
     assert (tmp_path / "run.nc").read_text() == "an older result"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "run.nc"]
     assert len(load_trajectory(assemble(tmp_path / "run", tmp_path / "run.nc"))) == 50_000

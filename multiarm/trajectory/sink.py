@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 __all__ = ["Sink"]
@@ -87,11 +86,3 @@ class Sink(io.RawIOBase):
         if not self.closed:
             os.close(self._handle)
         super().close()
-
-    def __enter__(self) -> Sink:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
