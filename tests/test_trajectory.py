@@ -136,7 +136,7 @@ def test_layouts_take_further_channels_grasps_and_attributes(model):
     blank = layout.blank(2)
     assert np.isnan(blank["reference"]).all()
     assert (blank["step"] == -1).all()
-    with pytest.raises(ma.UnknownNameError, match="no dimension 'object'.*coordinates= names the labels"):
+    with pytest.raises(ma.UnknownNameError, match=r"no dimension 'object'.*coordinates= names the labels"):
         layout_of(model, extra=(Channel("reference", ("object", "pose")),))
 
 
@@ -272,7 +272,7 @@ def test_a_final_state_that_is_given_is_kept(model, block):
 
 def test_unknown_channels_give_the_choices(trajectory, tmp_path):
     for ask in (lambda: trajectory["taus"], lambda: trajectory.to_csv(tmp_path / "run.csv", ["taus"])):
-        with pytest.raises(ma.UnknownNameError, match="no channel 'taus'; did you mean 'tau'?"):
+        with pytest.raises(ma.UnknownNameError, match=r"no channel 'taus'; did you mean 'tau'\?"):
             ask()
     plain = Trajectory.from_blocks(PLAIN, [plain_block(0, 3)])
     with pytest.raises(ma.UnknownNameError, match="no channel 'tau'; Valid: 'time', 'q', 'step'"):
@@ -298,7 +298,7 @@ def test_an_empty_trajectory_says_so(model):
     assert len(empty) == 0
     assert "no samples" in repr(empty)
     for ask in (lambda: empty.final, lambda: empty.at(0.0)):
-        with pytest.raises(ma.BadInputError, match="no samples|without samples"):
+        with pytest.raises(ma.BadInputError, match=r"no samples|without samples"):
             ask()
 
 
@@ -358,7 +358,7 @@ def test_a_changed_dataset_can_be_saved(trajectory, tmp_path):
     assert np.array_equal(loaded["speed"].values, abs(trajectory.v[50:101]).max(axis=1))
     assert loaded.events == [SLIP]
     dataset["fit"] = ("coefficient", np.zeros(3))
-    with pytest.raises(ma.BadInputError, match="variable 'fit'.*to_netcdf"):
+    with pytest.raises(ma.BadInputError, match=r"variable 'fit'.*to_netcdf"):
         Trajectory(dataset).save(tmp_path / "part.nc")
 
 

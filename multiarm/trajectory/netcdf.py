@@ -112,6 +112,7 @@ def _describe(
     beside = auxiliary(layout)
     for name, (dim, texts) in beside.items():
         _texts(file, name, dim, texts)
+    named: set[str] = set()
     for name, (kind, shape) in layout.fields.items():
         dims = () if name == "time" else layout.channel(name).dims
         settings: dict[str, Any] = {"chunks": (chunk, *shape)} if 0 not in shape else {}
@@ -123,8 +124,12 @@ def _describe(
             continue
         channel = layout.channel(name)
         variable.attrs.update({"units": channel.unit_text, "long_name": channel.description})
-        if coordinates := [other for other, (dim, _) in beside.items() if _describes(other, dim, name, layout)]:
+        coordinates = [other for other, (dim, _) in beside.items() if _describes(other, dim, name, layout)]
+        if coordinates:
             variable.attrs["coordinates"] = " ".join(coordinates)
+            named.update(coordinates)
+    if alone := [name for name in beside if name not in named]:
+        file.attrs["coordinates"] = " ".join(alone)
     times = file.create_variable("event_time", ("event",), "<f8")
     times.attrs.update({"units": "s", "long_name": EVENT_NAMES["event_time"]})
     if events:
