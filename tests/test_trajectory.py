@@ -167,7 +167,7 @@ def test_layouts_that_make_no_sense_are_refused(make, message):
 # ---------------------------------------------------------------------- the same everywhere
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_memory_file_and_folder_hold_the_same(data):
     layout = data.draw(layouts())

@@ -39,7 +39,7 @@ def everything(folder):
 # ---------------------------------------------------------------------- round trips
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_what_is_appended_is_read(data):
     layout = data.draw(layouts())
