@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from multiarm.trajectory.events import Event, event_columns, events_json
 from multiarm.trajectory.layout import Block, Layout
 from multiarm.trajectory.plain import attribute_value
 from multiarm.trajectory.reader import SegmentReader, regrouped
+from multiarm.trajectory.sink import Sink
 
 if TYPE_CHECKING:
     import h5netcdf
@@ -77,9 +77,8 @@ def write_netcdf(
     path = Path(path)
     chunk = min(block_samples(layout), max(samples, 1))
     try:
-        with replaced(path) as temporary:
-            file = h5netcdf.File(temporary, "w")
-            try:
+        with replaced(path) as temporary, Sink(temporary) as sink:
+            with h5netcdf.File(sink, "w") as file:
                 _describe(file, layout, samples, events, chunk, compress)
                 done = 0
                 for block in regrouped(blocks, chunk):
@@ -87,18 +86,15 @@ def write_netcdf(
                     for name in layout.fields:
                         if block[name].size:
                             file.variables[name][done:stop] = block[name]
+                            sink.check()
                     done = stop
                 if done != samples:
                     raise BadInputError(f"{samples} samples were announced, {done} came")
-            except BaseException:
-                with contextlib.suppress(OSError, RuntimeError):  # HDF5 tries to write again; the first error counts
-                    file.close()
-                raise
-            file.close()
+            sink.check()
     except RecordingError:
         raise
-    except (OSError, RuntimeError) as error:  # HDF5 reports a full disk as either
-        raise RecordingError(path, f"cannot write the file: {error}") from error
+    except OSError as error:
+        raise RecordingError(path, f"cannot write the file: {error.strerror or error}") from error
     return path
 
 
@@ -116,6 +112,7 @@ def _describe(
     beside = auxiliary(layout)
     for name, (dim, texts) in beside.items():
         _texts(file, name, dim, texts)
+    named: set[str] = set()
     for name, (kind, shape) in layout.fields.items():
         dims = () if name == "time" else layout.channel(name).dims
         settings: dict[str, Any] = {"chunks": (chunk, *shape)} if 0 not in shape else {}
@@ -127,8 +124,12 @@ def _describe(
             continue
         channel = layout.channel(name)
         variable.attrs.update({"units": channel.unit_text, "long_name": channel.description})
-        if coordinates := [other for other, (dim, _) in beside.items() if _describes(other, dim, name, layout)]:
+        coordinates = [other for other, (dim, _) in beside.items() if _describes(other, dim, name, layout)]
+        if coordinates:
             variable.attrs["coordinates"] = " ".join(coordinates)
+            named.update(coordinates)
+    if alone := [name for name in beside if name not in named]:
+        file.attrs["coordinates"] = " ".join(alone)
     times = file.create_variable("event_time", ("event",), "<f8")
     times.attrs.update({"units": "s", "long_name": EVENT_NAMES["event_time"]})
     if events:

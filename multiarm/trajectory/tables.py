@@ -24,7 +24,8 @@ def column_names(layout: Layout, name: str) -> list[str]:
         if per_entry and labels
         else (channel.unit_text,) * len(labels)
     )
-    return [" ".join((name, *label)) + f" [{unit}]" for label, unit in zip(labels, units, strict=True)]
+    headings = [" ".join((name, *label)) + f" [{unit}]" for label, unit in zip(labels, units, strict=True)]
+    return [" ".join(heading.split()) for heading in headings]  # a line break in a label would end the row
 
 
 def write_csv(path: Path, layout: Layout, names: Sequence[str], blocks: Iterable[Block]) -> None:
