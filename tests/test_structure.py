@@ -17,7 +17,7 @@ STAGES = (
     {"sweeps"},
     {"joints", "checks", "arms", "robots", "urdf_document", "urdf", "mjcf_document", "mjcf_equality", "mjcf"},
     {"state", "mechanism", "model", "display", "compilation"},
-    {"workspace", "kernels", "cut_rows", "loop_tables"},
+    {"workspace", "kernels", "cut_rows", "loop_tables", "paths"},
     {"joint_forces", "kinematics", "reactions", "grasp_motion"},
     {"operators", "solution", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
     {"manifold", "load", "constraints", "cut_coordinates", "determinacy", "solvers"},
