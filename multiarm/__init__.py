@@ -22,7 +22,7 @@ Conventions, the same everywhere
 """
 
 from contacts import Box, Capsule, Cylinder, Mesh, Sphere
-from multiarm import paths, robots
+from multiarm import controllers, paths, robots
 from multiarm.arms import Arm
 from multiarm.assembly import assemble, grasped, project
 from multiarm.closed_chain import ClosedChainSolution, forward_dynamics
@@ -81,8 +81,9 @@ __all__ = [
     "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError", "RobotFileWarning",
     "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError", "UnphysicalInertiaWarning",
     "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass", "closed_chain_inverse_dynamics",
-    "compiled", "dense", "energy", "follow", "forward_dynamics", "grasped", "hybrid_dynamics", "interbody_forces",
-    "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_mjcf", "load_urdf", "log_determinant",
-    "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance", "operators", "paths",
-    "polynomial_law", "pose", "project", "robots", "sine_law", "smoother", "tree_forward_dynamics",
+    "compiled", "controllers", "dense", "energy", "follow", "forward_dynamics", "grasped", "hybrid_dynamics",
+    "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_mjcf", "load_urdf",
+    "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance",
+    "operators", "paths", "polynomial_law", "pose", "project", "robots", "sine_law", "smoother",
+    "tree_forward_dynamics",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ STAGES = (
     {"joint_forces", "kinematics", "reactions", "grasp_motion"},
     {"operators", "solution", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
     {"manifold", "load", "constraints", "cut_coordinates", "determinacy", "solvers"},
-    {"closed_chain", "closed_chain_inverse", "assembly", "mobility"},
+    {"closed_chain", "closed_chain_inverse", "assembly", "mobility", "controllers"},
 )
 
 

@@ -155,7 +155,9 @@ def _require_plain_arrays(function: Callable[..., Any], args: tuple[Any, ...]) -
     for name, x in zip(signature(function).parameters, args, strict=False):
         if isinstance(x, bool | int | float | tuple):
             continue
-        types = {"tree": (np.int64,), "loop": (np.int64,), "prescribed": (np.bool_,)}.get(name, (np.float64,))
+        types = {"tree": (np.int64,), "loop": (np.int64,), "whole": (np.int64,), "prescribed": (np.bool_,)}.get(
+            name, (np.float64,)
+        )
         if not isinstance(x, np.ndarray) or x.dtype not in types or not x.flags.c_contiguous:
             found = f"{x.dtype} with strides {x.strides}" if isinstance(x, np.ndarray) else type(x).__name__
             raise TypeError(
