@@ -96,7 +96,8 @@ class Packing:
         self.whole[co.GROUPS], self.whole[co.GROUPS + 1] = len(groups), len(self.whole)
         for velocities, cuts in groups:
             self.whole += [len(velocities), len(cuts), *velocities, *cuts]
-        self.whole[co.DIRECT] = int(whole and len(self.hubs) == len(links))
+        known = whole and len(self.hubs) == len(links)
+        self.whole[co.DIRECT] = int(known and self.whole[co.KIND] == co.COMPUTED_TORQUE)
 
     def require_held(self, names: Iterable[str]) -> None:
         """Raise for bodies that no actuator can move."""

@@ -14,7 +14,7 @@ from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.closing import motion_of
 from multiarm.sweeps.inward import gathered_force, gathered_inertia, pass_force, pass_inertia
 from multiarm.sweeps.jit import step, value
-from multiarm.sweeps.loops import cut_row, hub_frame, link_row, load_lane, settle_cut
+from multiarm.sweeps.loops import cut_row, hub_frame, link_row, load_lane, place_all, settle_cut
 from multiarm.sweeps.outward import weigh
 from multiarm.sweeps.paths import path_at, rotation_vector
 from multiarm.sweeps.values import (
@@ -52,15 +52,28 @@ def part(desk, whole, name, size):
 @value
 def table(desk, whole, name, rows, columns):
     """A table on the desk."""
-    return desk[whole[name] : whole[name] + rows * columns].reshape(rows, columns)
+    return desk[whole[name] : whole[name] + rows * columns].reshape((rows, columns))
+
+
+@value
+def copy_vector(source, first, out):
+    """Entries of a vector from `first` on into another; a slice assignment would compile its error messages too."""
+    for j in range(len(out)):
+        out[j] = source[first + j]
 
 
 # ---------------------------------------------------------------------- sweeps
 
 
 @step
+def place_bodies(tree, link, loop, room, q, v):
+    """Outward: where every link is and how it moves; one copy for all controllers."""
+    place_all(tree, link, loop, room, q, v)
+
+
+@step
 def accelerate_all(tree, link, loop, room, a):
-    """Outward: ALPHA of every link at the accelerations a, gravity's pseudo-acceleration in it; needs `place_all`."""
+    """Outward: ALPHA of every link at the accelerations a, gravity's pseudo-acceleration in it; needs `place_bodies`."""
     gravity = load6(link, 0, at.ZETA)
     store6(link, 0, at.ALPHA, gravity)
     for k in range(1, tree.shape[0]):

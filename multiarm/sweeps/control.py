@@ -19,6 +19,7 @@ from multiarm.sweeps.carrying import (
     body_offset,
     constraint_rows,
     part,
+    place_bodies,
     prefer_hub,
     table,
     three_numbers,
@@ -28,7 +29,7 @@ from multiarm.sweeps.carrying import (
 from multiarm.sweeps.jit import kernel, step, value
 from multiarm.sweeps.joint_reference import prefer
 from multiarm.sweeps.least_change import change_all, change_groups
-from multiarm.sweeps.loops import place_all, rank_tolerance
+from multiarm.sweeps.loops import rank_tolerance
 from multiarm.sweeps.outward import fits
 from multiarm.sweeps.supporting import drive, factor_support, find_falling, let_fall
 
@@ -74,7 +75,7 @@ def joint_pd(tree, link, loop, cut, room, numbers, whole, desk, t, q, v):
     b, mass = part(desk, whole, co.FORCE, nv), table(desk, whole, co.MASS, nv, nv)
     rest[:] = 0.0
     a[:] = 0.0
-    place_all(tree, link, loop, room, q, rest)
+    place_bodies(tree, link, loop, room, q, rest)
     accelerate_all(tree, link, loop, room, a)
     most = loop[0, lo.ROWS]
     jacobian, missing = table(desk, whole, co.JACOBIAN, most, nv), part(desk, whole, co.MISSING, most)
@@ -104,7 +105,7 @@ def carry(tree, link, loop, cut, room, numbers, whole, desk, t, q, v):
         part(desk, whole, co.CHANGE, nv),
     )
     mass = table(desk, whole, co.MASS, nv, nv)
-    place_all(tree, link, loop, room, q, v)
+    place_bodies(tree, link, loop, room, q, v)
     prefer(numbers, whole, desk, t, q, v, a)
     want_all(tree, link, loop, room, numbers, whole, desk, t)
     accelerate_all(tree, link, loop, room, a)

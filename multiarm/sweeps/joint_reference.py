@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from multiarm.sweeps import control_layout as co
-from multiarm.sweeps.carrying import part
+from multiarm.sweeps.carrying import copy_vector, part
 from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.paths import joints_at, multiply_quaternions, rotation_vector
 
@@ -47,7 +47,7 @@ def prefer(numbers, whole, desk, t, q, v, out):
     nv, nq = whole[co.VELOCITIES], whole[co.COORDINATES]
     reference, rates = part(desk, whole, co.Q_REFERENCE, nq), part(desk, whole, co.V_REFERENCE, nv)
     spare = part(desk, whole, co.SPARE, nv)
-    reference[:] = numbers[whole[co.REFERENCE] : whole[co.REFERENCE] + nq]
+    copy_vector(numbers, whole[co.REFERENCE], reference)
     rates[:] = 0.0
     for n in range(whole[co.FOLLOWED]):
         place = whole[co.FOLLOWED + 1] + co.FOLLOWED_RECORD * n

@@ -8,7 +8,7 @@ from __future__ import annotations
 from multiarm.sweeps import control_layout as co
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.carrying import at_body, body_offset, first_row, part, table, task_row
+from multiarm.sweeps.carrying import at_body, body_offset, copy_vector, first_row, part, table, task_row
 from multiarm.sweeps.cholesky import back_table, factor_table, forward_table
 from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.loops import cut_row
@@ -99,7 +99,8 @@ def change_all(tree, link, loop, room, numbers, whole, desk, rows, rank, toleran
     nv, passive, tasks = whole[co.VELOCITIES], whole[co.PASSIVE], whole[co.TASKS]
     mass, cholesky = table(desk, whole, co.MASS, nv, nv), table(desk, whole, co.CHOLESKY, nv, nv)
     jacobian, missing = table(desk, whole, co.JACOBIAN, rows, nv), part(desk, whole, co.MISSING, rows)
-    cholesky[:, :] = mass
+    for j in range(nv):
+        copy_vector(mass[j], 0, cholesky[j])
     if not factor_table(cholesky, 0.0, 0.0):
         return False
     height = passive + rows + 6 * tasks
@@ -117,7 +118,7 @@ def change_all(tree, link, loop, room, numbers, whole, desk, rows, rank, toleran
     substitute(x, right, 0, done, y)
     last = done + rows
     for r in range(rows):
-        x[done + r, :] = jacobian[r]
+        copy_vector(jacobian[r], 0, x[done + r])
         forward_table(cholesky, x[done + r])
         right[done + r] = missing[r]
     reflect_rows(x, factor, done, done, last, nv)
@@ -140,8 +141,7 @@ def change_all(tree, link, loop, room, numbers, whole, desk, rows, rank, toleran
             y[j] += push[j]
     reflect_back(x, factor, done, y, nv)
     back_table(cholesky, y)
-    change = part(desk, whole, co.CHANGE, nv)
-    change[:] = y
+    copy_vector(y, 0, part(desk, whole, co.CHANGE, nv))
     return True
 
 
