@@ -22,7 +22,7 @@ Conventions, the same everywhere
 """
 
 from contacts import Box, Capsule, Cylinder, Mesh, Sphere
-from multiarm import robots
+from multiarm import controllers, paths, robots
 from multiarm.arms import Arm
 from multiarm.assembly import assemble, grasped, project
 from multiarm.closed_chain import ClosedChainSolution, forward_dynamics
@@ -114,10 +114,10 @@ __all__ = [
     "RobotFileError", "RobotFileWarning", "Simulation", "SimulationError", "SingularInertiaError", "SlipMargin",
     "Solution", "Sphere", "State", "Stop", "TimeLaw", "Trajectory", "UnknownNameError", "UnphysicalInertiaWarning",
     "UnreachableMotionError", "Watch", "Wrench", "__version__", "assemble", "center_of_mass",
-    "closed_chain_inverse_dynamics", "compiled", "compliant_grasp", "dense", "energy", "follow", "forward_dynamics",
-    "grasped", "holding", "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram",
-    "kinematics", "limit_margin", "load_mjcf", "load_trajectory", "load_urdf", "log_determinant", "mass_matrix",
-    "mass_matrix_inverse", "mobility", "momentum", "near_singularity", "operational_compliance", "operators",
-    "polynomial_law", "pose", "project", "robots", "simulate", "sine_law", "slip_margin", "slip_margins", "smoother",
-    "tree_forward_dynamics", "with_payload",
+    "closed_chain_inverse_dynamics", "compiled", "compliant_grasp", "controllers", "dense", "energy", "follow",
+    "forward_dynamics", "grasped", "holding", "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian",
+    "jacobian_gram", "kinematics", "limit_margin", "load_mjcf", "load_trajectory", "load_urdf", "log_determinant",
+    "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "near_singularity", "operational_compliance",
+    "operators", "paths", "polynomial_law", "pose", "project", "robots", "simulate", "sine_law", "slip_margin",
+    "slip_margins", "smoother", "tree_forward_dynamics", "with_payload",
 ]  # fmt: skip

@@ -17,12 +17,13 @@ STAGES = (
     {"sweeps"},
     {"joints", "checks", "arms", "robots", "urdf_document", "urdf", "mjcf_document", "mjcf_equality", "mjcf"},
     {"state", "mechanism", "model", "display", "compilation"},
-    {"workspace", "kernels", "cut_rows", "loop_tables"},
+    {"workspace", "kernels", "cut_rows", "loop_tables", "paths"},
     {"joint_forces", "kinematics", "reactions", "grasp_motion"},
     {"operators", "solution", "energy", "forces", "dynamics", "filtering", "laws", "prepared", "elements", "slip"},
     {"manifold", "load", "constraints", "cut_coordinates", "determinacy", "solvers"},
-    {"closed_chain", "closed_chain_inverse", "assembly", "mobility"},
+    {"closed_chain", "closed_chain_inverse", "assembly", "mobility", "controllers"},
     {"trajectory"},
+    {"simulation"},
 )
 
 
