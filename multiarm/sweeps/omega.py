@@ -15,7 +15,7 @@ from multiarm.sweeps.blocks import FAINT, STRONG
 from multiarm.sweeps.cholesky import back_table, factor_table, forward_table
 from multiarm.sweeps.closing import applied, filter_all, start_cuts
 from multiarm.sweeps.jit import step, value
-from multiarm.sweeps.lifting import couple_on_axes, innovate, lift_cluster, press, white_table, widest_measure
+from multiarm.sweeps.lifting import couple_on_axes, innovate, lift_cluster, white_table, widest_measure
 from multiarm.sweeps.loops import cluster_row, cut_row, hub_row, link_row, place_all, rank_tolerance
 from multiarm.sweeps.six import back_six, factor_six, forward_six, load_factors, load_six, scale_six, store_factors
 from multiarm.sweeps.splitting import add_reach, orthogonalise, product, table
@@ -183,7 +183,7 @@ def turn_omega(link, loop, cut, room, white):
 
 @step
 def solve_omega(loop, cut, room, turned):
-    """CHANGE = Omega^-1 WANT, least in norm where Omega has been turned."""
+    """CHANGE = Omega^-1 WANT, least in norm where Omega has been turned; added to the multipliers."""
     omega, _, v, sizes, y, x = omega_tables(loop, room)
     rows = len(y)
     for c in range(loop[0, lo.CUTS]):
@@ -202,6 +202,7 @@ def solve_omega(loop, cut, room, turned):
     for c in range(loop[0, lo.CUTS]):
         for lane in range(loop[cut_row(loop, c), lo.COUNT]):
             cut[c, lo.CHANGE + lane] = y[loop[cut_row(loop, c), lo.FIRST_ROW] + lane]
+            cut[c, lo.LAMBDA + lane] += cut[c, lo.CHANGE + lane]
 
 
 @step
@@ -237,8 +238,6 @@ def spread_turned(link, loop, room, right):
 def solve_all(link, loop, cut, room, right, turned):
     """Multipliers and innovations for the present WANT, added to those before; the hubs' accelerations in `right`."""
     solve_omega(loop, cut, room, turned)
-    for g in range(loop[0, lo.CLUSTERS]):
-        press(loop, cut, g)
     if turned:
         spread_turned(link, loop, room, right)
     else:

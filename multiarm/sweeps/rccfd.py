@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.closing import correct, hub_vector, refine, smooth_all, want_left
+from multiarm.sweeps.closing import hub_vector, make_correction, make_refinement, smooth_all, want_left
 from multiarm.sweeps.jit import kernel
 from multiarm.sweeps.loops import cut_row
 from multiarm.sweeps.omega import prepare, release_hubs, solve_all, want_beside_hubs
 from multiarm.sweeps.outward import fits
+
+correct = make_correction(solve_all)
+refine = make_refinement(correct)
 
 
 @kernel
@@ -30,9 +33,9 @@ def rccfd1(tree, link, loop, cut, room, q, v, tau, out):
     release_hubs(loop, room, right)
     smooth_all(tree, link, loop, room, right, out)
     want_left(tree, link, loop, cut, out)
-    correct(tree, link, loop, cut, room, turned, out, solve_all)
+    correct(tree, link, loop, cut, room, turned, out)
     if turned:
-        refine(tree, link, loop, cut, room, turned, out, solve_all)
+        refine(tree, link, loop, cut, room, turned, out)
     return 0
 
 
@@ -52,7 +55,7 @@ def rccfd2(tree, link, loop, cut, room, q, v, tau, out):
     solve_all(link, loop, cut, room, right, turned)
     smooth_all(tree, link, loop, room, right, out)
     if turned:
-        refine(tree, link, loop, cut, room, turned, out, solve_all)
+        refine(tree, link, loop, cut, room, turned, out)
     return 0
 
 
@@ -78,7 +81,7 @@ def rccfd3(tree, link, loop, cut, room, q, v, tau, out):
     for c in range(loop[0, lo.CUTS]):
         for lane in range(loop[cut_row(loop, c), lo.COUNT]):
             cut[c, lo.WANT + lane] = cut[c, lo.GOAL + lane]
-    correct(tree, link, loop, cut, room, turned, out, solve_all)
+    correct(tree, link, loop, cut, room, turned, out)
     if turned:
-        refine(tree, link, loop, cut, room, turned, out, solve_all)
+        refine(tree, link, loop, cut, room, turned, out)
     return 0

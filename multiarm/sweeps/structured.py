@@ -5,7 +5,15 @@ from __future__ import annotations
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.blocks import factor_block, reduce_block, resolve_block
-from multiarm.sweeps.closing import applied, filter_all, hub_vector, refine, smooth_all, start_cuts
+from multiarm.sweeps.closing import (
+    applied,
+    filter_all,
+    hub_vector,
+    make_correction,
+    make_refinement,
+    smooth_all,
+    start_cuts,
+)
 from multiarm.sweeps.jit import kernel, step, value
 from multiarm.sweeps.lifting import innovate, lift_cluster, press, white_table, widest_measure
 from multiarm.sweeps.loops import cluster_row, hub_row, place_all, rank_tolerance
@@ -96,13 +104,16 @@ def solve_all(link, loop, cut, room, right, weak):
         row = cluster_row(loop, g)
         if loop[row, lo.METHOD] == lo.BLOCK:
             resolve_block(loop, cut, right, loop[row, lo.FIRST_CUT])
-            innovate(link, loop, cut, white, g)
         elif loop[row, lo.METHOD] == lo.WIDE:
             resolve_wide(loop, cut, room, right, g)
-            innovate(link, loop, cut, white, g)
         else:
             resolve_split(link, loop, cut, room, right, g)
         press(loop, cut, g)
+        if loop[row, lo.METHOD] != lo.SPLIT:
+            innovate(link, loop, cut, white, g)
+
+
+refine = make_refinement(make_correction(solve_all))
 
 
 @step
@@ -148,5 +159,5 @@ def structured(tree, link, loop, cut, room, q, v, tau, out):
     solve_all(link, loop, cut, room, right, weak)
     smooth_all(tree, link, loop, room, right, out)
     if weak > 0:
-        refine(tree, link, loop, cut, room, weak, out, solve_all)
+        refine(tree, link, loop, cut, room, weak, out)
     return 0
