@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from inspect import signature
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,6 +35,12 @@ class Controller:
     numbers: np.ndarray = field()
     whole: np.ndarray = field()
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Remember what it is made with, to make it again for a variant of the model."""
+        made = super().__new__(cls)
+        object.__setattr__(made, "_given", (args[1:], {name: x for name, x in kwargs.items() if name != "model"}))
+        return made
+
     def __post_init__(self) -> None:
         self.numbers.setflags(write=False)
         self.whole.setflags(write=False)
@@ -42,6 +49,17 @@ class Controller:
         for name, value in state.items():
             object.__setattr__(self, name, value)
         Controller.__post_init__(self)
+
+    def on(self, model: Model) -> Self:
+        """The same controller for a variant of its model, in which other cuts hold; internal forces of others go."""
+        args, kwargs = self._given  # type: ignore[attr-defined]
+        given = signature(type(self)).bind(model, *args, **kwargs).arguments
+        if given.get("internal"):
+            held = {*model.cuts}
+            given["internal"] = {
+                name: x for name, x in given["internal"].items() if {name} <= held or {*name} <= held
+            } or None
+        return type(self)(**given)
 
     @property
     def desk_size(self) -> int:

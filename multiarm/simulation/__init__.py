@@ -1,6 +1,6 @@
 """Moving a model in time: steps, whole runs, what is watched and what changes on the way."""
 
-from multiarm.simulation.actions import Action, HandOver, Hold, Payload, Release, Stop
+from multiarm.simulation.actions import Action, HandOver, Hold, Payload, Release, Steer, Stop
 from multiarm.simulation.running import simulate
 from multiarm.simulation.simulation import Simulation
 from multiarm.simulation.variants import holding, with_payload
@@ -13,6 +13,7 @@ __all__ = [
     "Payload",
     "Release",
     "Simulation",
+    "Steer",
     "Stop",
     "Watch",
     "holding",

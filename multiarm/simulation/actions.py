@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Action", "HandOver", "Hold", "Payload", "Release", "Stop"]
+__all__ = ["Action", "HandOver", "Hold", "Payload", "Release", "Steer", "Stop"]
 
 
 @dataclass(frozen=True)
@@ -56,4 +57,11 @@ class Stop:
     message: str = ""
 
 
-Action = Hold | Release | HandOver | Payload | Stop
+@dataclass(frozen=True, eq=False)
+class Steer:
+    """Another controller takes over; None: no torques from now on."""
+
+    controller: Any
+
+
+Action = Hold | Release | HandOver | Payload | Steer | Stop

@@ -8,10 +8,12 @@ from typing import Protocol
 import numpy as np
 
 from multiarm.elements import Elements
+from multiarm.errors import BadInputError
 from multiarm.model import Model
 from multiarm.prepared import compiled
 from multiarm.slip import friction_table
 from multiarm.state import State
+from multiarm.sweeps import element_layout as el
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps import manifold as mf
@@ -36,7 +38,7 @@ class CompiledController(Protocol):
     def on(self, model: Model) -> CompiledController:
         """The same controller for a variant of its model, in which other grasps hold."""
 
-    def pack(self) -> tuple[np.ndarray, np.ndarray]:
+    def packed(self) -> tuple[np.ndarray, np.ndarray]:
         """Its tables of floats and integers."""
 
 
@@ -86,7 +88,7 @@ class Bench:
         self.breaks = () if elements is None else elements.breaks
         self.q, self.v = np.array(state.q), np.array(state.v)
         self.tau, self.a = np.zeros(model.nv), np.zeros(model.nv)
-        self._calls = calls
+        self._elements = elements
         self._moves = moves_of(model)
         self.loops = calls.loops
         limited = [
@@ -102,7 +104,7 @@ class Bench:
         self._vectors = np.zeros((2, model.nq + model.nv + 3))
         none = (np.zeros((0, 1)), np.zeros((0, 1), np.int64))
         element_numbers, element_whole = none if elements is None or not len(elements) else elements.pack()
-        numbers, whole = (np.zeros(1), np.zeros(1, np.int64)) if controller is None else controller.pack()
+        numbers, whole = (np.zeros(1), np.zeros(1, np.int64)) if controller is None else controller.packed()
         self.plant = st.Plant(
             tree=calls.tree,
             link=calls.link,
@@ -214,9 +216,17 @@ class Bench:
         np.clip(self.tau, -limits, limits, out=self.tau)
 
     def check(self, status: int) -> None:
-        """Raise what a status of the dynamics stands for."""
-        if status > 0 or status == at.WRONG_LENGTH:
+        """Raise what a status of the dynamics or of the elements stands for."""
+        if status <= el.ENDS_MEET and self._elements is not None:
+            self._elements.check(status)
+        if 0 < status < ro.CROSSED or status == at.WRONG_LENGTH:
             raise_for_status(self.model, self.plant.link, status)
+        if status == ro.NOT_FINITE:
+            raise BadInputError("accelerations are not finite")
+        if status == ro.UNSTEERED:
+            raise BadInputError(
+                "the controller finds no torques: the mass matrix is not positive beyond rounding, or q or v is not finite"
+            )
 
     def impulse(self, name: str) -> np.ndarray:
         """[angular; linear] impulse of a cut on its child after `settle`, at the child-side frame, world axes."""

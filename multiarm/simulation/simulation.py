@@ -22,7 +22,7 @@ from multiarm.errors import (
 )
 from multiarm.model import Model
 from multiarm.simulation import adaptive, fixed
-from multiarm.simulation.actions import Action, HandOver, Hold, Payload, Release, Stop
+from multiarm.simulation.actions import Action, HandOver, Hold, Payload, Release, Steer, Stop
 from multiarm.simulation.bench import Bench, CompiledController
 from multiarm.simulation.recording import Recorder
 from multiarm.simulation.variants import holding, with_payload
@@ -131,7 +131,6 @@ class Simulation:
         self.on_event: Callable[[Event], None] | None = None
         self.patience = PATIENCE
         self._controller, self._external = controller, external
-        self._python = controller is not None and not hasattr(controller, "pack")
         self._elements = tuple(elements)
         let_go = set(released)
         for name in let_go:
@@ -207,6 +206,10 @@ class Simulation:
 
     def _breaks(self) -> list[float]:
         return [t for t, _, _ in self._pending] + list(self.bench.breaks)
+
+    @property
+    def _python(self) -> bool:
+        return self._controller is not None and not hasattr(self._controller, "packed")
 
     @property
     def asks_python(self) -> bool:
@@ -320,7 +323,7 @@ class Simulation:
     def _check_action(self, t: float, action: Action) -> None:
         if not isinstance(action, Action):
             raise BadInputError(
-                f"at t = {t} s: {action!r} is no action; those are Hold, Release, HandOver, Payload, Stop"
+                f"at t = {t} s: {action!r} is no action; those are Hold, Release, HandOver, Payload, Steer, Stop"
             )
         names = {Hold: ("name",), Release: ("name",), HandOver: ("to", "source")}.get(type(action), ())
         for attribute in names:
@@ -344,12 +347,20 @@ class Simulation:
             case HandOver():
                 self._hold(action.to, action.tolerance)
                 self._release(action.source)
+            case Steer():
+                self._steer(action.controller)
             case Hold():
                 self._hold(action.name, action.tolerance)
             case Payload():
                 self.whole = with_payload(self.whole, action.body, action.mass, action.inertia, action.com)
                 self._remount()
                 self._report("payload", action.body, f"mass is now {action.mass:g} kg", mass=float(action.mass))
+
+    def _steer(self, controller: Controller | CompiledController | None) -> None:
+        self._controller = controller
+        self.bench.tau[:] = 0.0
+        self._remount()
+        self._report("steer", "", f"{controller!r} takes over")
 
     def _variant(self, whole: Model) -> Model:
         return whole if len(self._held) == len(whole.cuts) else holding(whole, self._held)

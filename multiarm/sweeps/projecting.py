@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.closing import correct, motion_of
+from multiarm.sweeps.closing import motion_of
 from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.loops import cut_row, frame_of, gap_of, load_lane, place_all, settle_cut
 from multiarm.sweeps.manifold import advance
-from multiarm.sweeps.structured import factorise, solve_all
+from multiarm.sweeps.structured import correct, factorise
 from multiarm.sweeps.values import add3, load3, sub3
 
 CLOSED = 1e-14  # m or rad: where repeating stops
@@ -67,7 +67,7 @@ def want_still(tree, link, loop, cut, v):
 def change_for_want(tree, link, loop, cut, room, weak, change):
     """change = M^-1 J* lambda with J change = WANT, by the factors at hand; lambda is added to the multipliers."""
     change[:] = 0.0
-    correct(tree, link, loop, cut, room, weak, change, solve_all)
+    correct(tree, link, loop, cut, room, weak, change)
 
 
 @step

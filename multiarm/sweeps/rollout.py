@@ -26,8 +26,9 @@ from multiarm.sweeps.stepping import (
     row_of,
 )
 
-# Why steps ended before the last; a status of the dynamics is positive, or WRONG_LENGTH.
-DONE, CROSSED, FULL, NOT_FINITE, OPEN = 0, -2, -3, -4, -5
+# Why steps ended before the last, far from what the dynamics (link rows, WRONG_LENGTH) and the elements return.
+DONE = 0
+CROSSED, FULL, NOT_FINITE, OPEN, UNSTEERED = range(10**6, 10**6 + 5)
 
 # What a kernel is to do: the task; of steps the method, whether drift is projected away, the number of its first step, samples every so many steps
 # (0: none), whether margins are watched.
@@ -53,10 +54,11 @@ def steer(plant, t, q, v, tau):
     """Torques of the compiled controller, if there is one."""
     if plant.control_whole[0] == 0:
         return 0
-    return control(
+    status = control(
         plant.tree, plant.link, plant.loop, plant.cut, plant.room,
         plant.control_numbers, plant.control_whole, plant.control_desk, t, q, v, tau,
     )  # fmt: skip
+    return 0 if status == 0 else UNSTEERED
 
 
 @woven

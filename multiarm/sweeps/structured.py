@@ -113,7 +113,8 @@ def solve_all(link, loop, cut, room, right, weak):
             innovate(link, loop, cut, white, g)
 
 
-refine = make_refinement(make_correction(solve_all))
+correct = make_correction(solve_all)
+refine = make_refinement(correct)
 
 
 @step
