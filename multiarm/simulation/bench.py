@@ -225,7 +225,7 @@ class Bench:
             raise BadInputError("accelerations are not finite")
         if status == ro.UNSTEERED:
             raise BadInputError(
-                "the controller finds no torques: the mass matrix is not positive beyond rounding, or q or v is not finite"
+                "the controller finds no torques: the mass matrix is not positive, or q or v is not finite"
             )
 
     def impulse(self, name: str) -> np.ndarray:

@@ -58,7 +58,7 @@ class Recorder:
         return self._rows[self._filled :]
 
     def took(self, made: int, first_step: int) -> None:
-        """So many rows of `room` were written, the first at the step that is a multiple of `every` from `first_step`."""
+        """So many rows of `room` were written, at the multiples of `every` from `first_step` on."""
         if made:
             start = -(-first_step // self.every) * self.every
             self._steps[self._filled : self._filled + made] = start + self.every * np.arange(made)

@@ -9,7 +9,7 @@ from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.kinematics import locate, totals
 from multiarm.sweeps.loops import frame_of, load_lane
 from multiarm.sweeps.projecting import want_closed
-from multiarm.sweeps.slip import RELATIVE, slip_margins
+from multiarm.sweeps.slip import FORCE, RELATIVE, TORSION, slip_margins
 from multiarm.sweeps.values import ZERO6, axpy6, dot3, load3
 
 # Columns of a sample: numbers, then q, v, a and tau, then for every cut its wrench on the child, its point, its margin
@@ -25,6 +25,14 @@ def margin_of(x, lower, upper):
     return min(x - lower, upper - x)
 
 
+@value
+def margin_of_grasp(margins, c):
+    """The smaller of a grasp's margins [N or N m]: continuous, other than the relative one."""
+    if margins[c, TORSION] < margins[c, FORCE]:
+        return margins[c, TORSION]
+    return margins[c, FORCE]
+
+
 @step
 def gauge(plant, q):
     """Margins of limits and grasps into the second row of `gauges`, those before into the first; needs forces."""
@@ -35,7 +43,7 @@ def gauge(plant, q):
         plant.gauges[1, i] = margin_of(q[int(plant.limits[i, 0])], plant.limits[i, 1], plant.limits[i, 2])
     slip_margins(plant.loop, plant.cut, plant.link, plant.friction, plant.margins)
     for i in range(count, plant.gauges.shape[1]):
-        plant.gauges[1, i] = plant.margins[i - count, RELATIVE]
+        plant.gauges[1, i] = margin_of_grasp(plant.margins, i - count)
 
 
 @value

@@ -30,8 +30,8 @@ from multiarm.sweeps.stepping import (
 DONE = 0
 CROSSED, FULL, NOT_FINITE, OPEN, UNSTEERED = range(10**6, 10**6 + 5)
 
-# What a kernel is to do: the task; of steps the method, whether drift is projected away, the number of its first step, samples every so many steps
-# (0: none), whether margins are watched.
+# What a kernel is to do: the task; of steps the method, whether drift is projected away, the number of the first, samples
+# every so many steps (0: none), whether margins are watched.
 TASK, METHOD, PROJECTED, FIRST, EVERY, WATCHED = range(6)
 ROLL, LOOK, SETTLE, RATES = range(4)
 # What it has done: steps, samples, largest gap that was left, where the state is not finite.
