@@ -94,6 +94,7 @@ from multiarm.simulation import (
     holding,
     near_singularity,
     simulate,
+    simulate_batch,
     with_payload,
 )
 from multiarm.slip import SlipMargin, slip_margin, slip_margins
@@ -120,5 +121,5 @@ __all__ = [
     "jacobian", "jacobian_gram", "kinematics", "limit_margin", "load_mjcf", "load_trajectory", "load_urdf",
     "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "near_singularity",
     "operational_compliance", "operators", "paths", "polynomial_law", "pose", "project", "robots", "simulate",
-    "sine_law", "slip_margin", "slip_margins", "smoother", "tree_forward_dynamics", "with_payload",
+    "simulate_batch", "sine_law", "slip_margin", "slip_margins", "smoother", "tree_forward_dynamics", "with_payload",
 ]  # fmt: skip

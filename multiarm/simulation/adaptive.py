@@ -40,8 +40,7 @@ class AdaptiveSteps:
         run = self.run
         run.time = t
         run.bench.put(y)
-        if run.projected:
-            run.require_closed(run.bench.settle())
+        run.return_to_constraints()
 
     def _rates(self, t: float, y: np.ndarray) -> np.ndarray:
         run = self.run

@@ -83,6 +83,8 @@ class FixedSteps:
         elif status not in (ro.DONE, ro.CROSSED):
             run.fail(status)
         if status == ro.DONE and run.asks_python:
+            if not run.projected:
+                run.return_to_constraints()
             bench.look(run.time)
         crossed = run.crossed() if status == ro.CROSSED or run.asks_python else []
         if crossed:
@@ -102,6 +104,8 @@ class FixedSteps:
             if s > 0.0:
                 bench.check(bench.roll(self._method, start, 0, s, 1, run.projected)[0])
             run.time = start + s
+            if not run.projected:
+                run.return_to_constraints()
             bench.look(run.time)
 
         first_moment(after, lambda: run.least_margin(crossed), h)

@@ -12,6 +12,7 @@ import numpy as np
 from multiarm.elements import Elements
 from multiarm.errors import BadInputError, SimulationError
 from multiarm.model import Model
+from multiarm.paths import JointPath
 from multiarm.simulation.actions import Action
 from multiarm.simulation.bench import CompiledController
 from multiarm.simulation.checkpoints import restore, snapshot
@@ -39,12 +40,14 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     attributes: Mapping[str, Any] | None = None,
     drift: str = "project",
+    rate: float | None = None,
     elements: Elements | Iterable[Any] = (),
     actions: Iterable[tuple[float, Action]] = (),
     released: Iterable[str] = (),
     on_slip: str | Mapping[str, str] = "report",
     on_limit: str | Mapping[str, str] = "report",
     watch: Watch | Iterable[Watch] = (),
+    prescribed: Mapping[str, JointPath] | None = None,
     saturate: bool = False,
     rtol: float = 1e-10,
     atol: float = 1e-11,
@@ -53,8 +56,8 @@ def simulate(
 
     Parameters
     ----------
-    model, state, controller, external, dt, method, drift, elements, actions, released, on_slip, on_limit, watch, \
-saturate, rtol, atol
+    model, state, controller, external, dt, method, drift, rate, elements, actions, released, on_slip, on_limit, \
+watch, prescribed, saturate, rtol, atol
         As for `Simulation`.
     duration : float
         How long [s].
@@ -83,8 +86,9 @@ saturate, rtol, atol
     if not (np.isfinite(duration) and duration >= 0.0):
         raise BadInputError(f"duration must be a time, not {duration}")
     run = Simulation(
-        model, state, controller, external, dt=dt, method=method, drift=drift, elements=elements, actions=actions,
-        released=released, on_slip=on_slip, on_limit=on_limit, watch=watch, saturate=saturate, rtol=rtol, atol=atol,
+        model, state, controller, external, dt=dt, method=method, drift=drift, rate=rate, elements=elements,
+        actions=actions, released=released, on_slip=on_slip, on_limit=on_limit, watch=watch, prescribed=prescribed,
+        saturate=saturate, rtol=rtol, atol=atol,
     )  # fmt: skip
     every = 1 if sample is None else round(sample / dt)
     if every < 1 or (sample is not None and abs(every * dt - sample) > 1e-9 * sample):

@@ -21,11 +21,13 @@ from multiarm.errors import (
     UnknownNameError,
 )
 from multiarm.model import Model
+from multiarm.paths import JointPath
 from multiarm.simulation import adaptive, fixed
 from multiarm.simulation.actions import Action, HandOver, Hold, Payload, Release, Steer, Stop
 from multiarm.simulation.bench import Bench, CompiledController
+from multiarm.simulation.partition import Partition
 from multiarm.simulation.recording import Recorder
-from multiarm.simulation.variants import holding, with_payload
+from multiarm.simulation.variants import check_laws, following, holding, with_payload
 from multiarm.simulation.watching import Watch, consequences
 from multiarm.state import State
 from multiarm.sweeps import rollout as ro
@@ -37,8 +39,9 @@ __all__ = ["Controller", "Simulation"]
 
 Controller = Callable[[float, State], ArrayLike | Mapping[str, ArrayLike]]
 Outside = Callable[[float, State], External]
-DRIFTS = ("project", "none")
+DRIFTS = ("project", "baumgarte", "coordinates", "none")
 METHODS = (*fixed.METHODS, *adaptive.METHODS)
+BEGIN = 1e-6  # rad or m: how far a prescribed joint may be from where its path begins
 PATIENCE = 100_000  # steps between two looks at the clock
 
 
@@ -61,7 +64,10 @@ class Simulation:
         "euler" (semi-implicit), "rk4", "dop853" or "radau" (implicit, for stiff springs).
     drift : str
         "project": after every step positions and velocities go back onto the constraints by the least change in the
-        mass metric; "none".
+        mass metric; "coordinates": independent coordinates and velocities are integrated and the others follow from
+        them; "baumgarte": accelerations drive gaps and slip back, J a = gamma - 2 rate J v - rate^2 gap; "none".
+    rate : float, optional
+        Of Baumgarte's stabilisation [1/s]; 0.1 / dt by default.
     elements : Elements or iterable, optional
         Springs, dampers, friction, pushes.
     actions : pairs (time, action), optional
@@ -73,6 +79,9 @@ class Simulation:
         "ignore"; for all, or by name.
     watch : Watch or iterable, optional
         Margins of one's own.
+    prescribed : mapping, optional
+        Joint with one coordinate -> `JointPath` that it follows exactly, whatever torque that takes (it is recorded as
+        the joint's tau); ``paths.joint_law`` makes one of a law of time. The run starts from where the paths begin.
     saturate : bool
         Whether torques are cut off at the joints' effort limits.
     rtol, atol : float
@@ -98,12 +107,14 @@ class Simulation:
         dt: float = 1e-3,
         method: str = "rk4",
         drift: str = "project",
+        rate: float | None = None,
         elements: Elements | Iterable[Any] = (),
         actions: Iterable[tuple[float, Action]] = (),
         released: Iterable[str] = (),
         on_slip: str | Mapping[str, str] = "report",
         on_limit: str | Mapping[str, str] = "report",
         watch: Watch | Iterable[Watch] = (),
+        prescribed: Mapping[str, JointPath] | None = None,
         saturate: bool = False,
         rtol: float = 1e-10,
         atol: float = 1e-11,
@@ -120,6 +131,10 @@ class Simulation:
         self.given = self.whole
         self.dt, self.method, self.rtol, self.atol = float(dt), method, rtol, atol
         self.projected = drift == "project"
+        self._partition = Partition() if drift == "coordinates" else None
+        self._rate = (0.1 / self.dt if rate is None else float(rate)) if drift == "baumgarte" else 0.0
+        if not self._rate >= 0.0:
+            raise BadInputError(f"the rate of stabilisation must not be negative, but is {rate}")
         self.origin = self.began = self.time = float(start)
         self.steps = self.changes = 0
         self._begun = False
@@ -132,6 +147,8 @@ class Simulation:
         self.patience = PATIENCE
         self._controller, self._external = controller, external
         self._elements = tuple(elements)
+        self._laws = dict(prescribed or {})
+        check_laws(self.whole, self._laws)
         let_go = set(released)
         for name in let_go:
             if name not in self.whole.cuts:
@@ -147,8 +164,11 @@ class Simulation:
         self._pending = sorted(((float(t), i, action) for i, (t, action) in enumerate(actions)), key=lambda x: x[:2])
         for t, _, action in self._pending:
             self._check_action(t, action)
-        self._mount(self._variant(self.whole), np.array(state.q), np.array(state.v))
-        require_closed(constraints(self.model, self.state))
+        variant = self._variant(self.whole)
+        require_closed(constraints(variant, variant.state(q=state.q, v=state.v)))
+        self._mount(variant, np.array(state.q), np.array(state.v))
+        if self._laws:
+            self._begin_laws()
         driver = fixed.FixedSteps if method in fixed.METHODS else adaptive.AdaptiveSteps
         self._driver: fixed.FixedSteps | adaptive.AdaptiveSteps = driver(self, method)
 
@@ -214,12 +234,22 @@ class Simulation:
     @property
     def asks_python(self) -> bool:
         """Whether every step has to ask something that is not compiled."""
-        return self._python or self._external is not None or bool(self._watches) or self._limits is not None
+        return (
+            self._python or self._external is not None or bool(self._watches) or self._limits is not None
+            or self._partition is not None
+        )  # fmt: skip
 
     @property
     def watches(self) -> bool:
         """Whether kernels look for margins that are gone."""
         return len(self.bench.gauges) > 0
+
+    def return_to_constraints(self) -> None:
+        """Undo drift where kernels have not done so."""
+        if self.projected:
+            self.require_closed(self.bench.settle(self.time))
+        elif self._partition is not None:
+            self.require_closed(self._partition.correct(self.bench))
 
     def drive(self) -> None:
         """Torques and wrenches for the present state, from those who are not compiled."""
@@ -390,7 +420,7 @@ class Simulation:
                 self.time,
                 self.steps,
             )
-        self.require_closed(self.bench.settle())
+        self.require_closed(self.bench.settle(self.time))
         impulse = self.bench.impulse(name)
         jump = float(np.abs(self.bench.v - before).max(initial=0.0))
         lost = float(kinetic - self.bench.look(self.time)[KINETIC])
@@ -409,11 +439,32 @@ class Simulation:
         if controller is not None and controller.model is not model:
             controller = controller.on(model)
         elements = Elements(model, self._elements) if self._elements else None
-        self.bench = Bench(model, model.state(q=q, v=v), elements, controller, self._external is not None)
+        self.bench = Bench(
+            following(model, self._laws),
+            model.state(q=q, v=v),
+            elements,
+            controller,
+            self._external is not None,
+            self._laws,
+        )
+        self.bench.stabilise(self._rate)
         if ledger is not None:
             self.bench.plant.ledger[:] = ledger
         if self.recorder is not None:
             self.recorder.mount(self.bench)
+
+    def _begin_laws(self) -> None:
+        """To where the prescribed joints begin; far from there the run cannot start."""
+        off = max(
+            abs(float(self.bench.q[self.model.q_slice(joint)][0] - path(self.time)[0][0]))
+            for joint, path in self._laws.items()
+        )
+        if off > BEGIN:
+            raise BadInputError(
+                f"prescribed joints are {off:.3g} rad or m from where their paths begin: start from there, by assemble "
+                f"with hold="
+            )
+        self.require_closed(self.bench.settle(self.time))
 
     def record(self, recorder: Recorder) -> None:
         """Hand samples to `recorder` from now on."""
