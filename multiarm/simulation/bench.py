@@ -231,10 +231,6 @@ class Bench:
         """The first velocity whose acceleration was not finite in the last `roll`."""
         return int(self._report[ro.BROKEN])
 
-    def saturate(self, limits: np.ndarray) -> None:
-        """Cut the torques off at +-limits."""
-        np.clip(self.tau, -limits, limits, out=self.tau)
-
     def check(self, status: int) -> None:
         """Raise what a status of the dynamics or of the elements stands for."""
         if status <= el.ENDS_MEET and self._elements is not None:

@@ -17,7 +17,8 @@ from multiarm.simulation.actions import Action
 from multiarm.simulation.bench import CompiledController
 from multiarm.simulation.checkpoints import restore, snapshot
 from multiarm.simulation.recording import Memory, Recorder
-from multiarm.simulation.simulation import Controller, Outside, Simulation
+from multiarm.simulation.simulation import Simulation
+from multiarm.simulation.steering import Controller, Outside
 from multiarm.simulation.watching import Watch
 from multiarm.state import State
 from multiarm.trajectory import SegmentWriter, Trajectory, layout_of, load_trajectory, read_checkpoint

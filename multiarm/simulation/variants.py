@@ -15,7 +15,9 @@ from multiarm.model import Model
 from multiarm.paths import JointPath
 from multiarm.sweeps import layout as at
 
-__all__ = ["check_laws", "following", "holding", "with_payload"]
+__all__ = ["check_laws", "following", "holding", "require_at_beginning", "with_payload"]
+
+BEGIN = 1e-6  # rad or m: how far a prescribed joint may be from where its path begins
 
 
 def holding(model: Model, names: Iterable[str]) -> Model:
@@ -57,6 +59,17 @@ def following(model: Model, laws: Mapping[str, JointPath]) -> Model:
     # a coupling of ratio zero constrains the joint alone; the kernels put the law in place of its offset
     driven = (Coupling(name, name, 0.0, float(path(path.times[0])[0][0])) for name, path in laws.items())
     return replace(model, couplings=(*model.couplings, *driven))
+
+
+def require_at_beginning(model: Model, laws: Mapping[str, JointPath], q: np.ndarray, t: float) -> None:
+    """Raise if joints are not where their paths begin."""
+    for name, path in laws.items():
+        off = abs(float(q[model.q_slice(name)][0] - path(t)[0][0]))
+        if off > BEGIN:
+            raise BadInputError(
+                f"prescribed joint {name!r} is {off:.3g} rad or m from where its path begins: start from there, by "
+                f"assemble with hold="
+            )
 
 
 def with_payload(

@@ -15,6 +15,7 @@ from multiarm.sweeps.elements import apply_elements
 from multiarm.sweeps.forward import fd4
 from multiarm.sweeps.jit import step, value, woven
 from multiarm.sweeps.kinematics import locate
+from multiarm.sweeps.loops import cut_row
 from multiarm.sweeps.manifold import advance, rate_of_turn
 from multiarm.sweeps.paths import joints_at
 from multiarm.sweeps.projecting import project
@@ -96,10 +97,13 @@ def is_pushed(plant):
 
 @step
 def powers(plant, t, q, v, tau):
-    """Power of tau, of what elements lose, and of pushes [W]; needs links that are placed where anything is pushed."""
+    """Power of tau and of prescribed joints, of what elements lose, and of pushes [W]; after `accelerate`."""
     driven = lost = pushed = 0.0
     for j in range(len(v)):
         driven += tau[j] * v[j]
+    for n in range(plant.law_whole.shape[0]):
+        c = plant.law_whole[n, 0]
+        driven += plant.cut[c, lo.LAMBDA] * v[plant.tree[plant.loop[cut_row(plant.loop, c), lo.CHILD], at.V]]
     if is_pushed(plant):
         link = plant.link
         for k in range(plant.push.shape[0]):
