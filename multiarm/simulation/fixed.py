@@ -43,7 +43,7 @@ class FixedSteps:
         run.drive()
         status, done, made = run.bench.roll(
             self._method, run.origin, first, run.dt, steps, run.projected,
-            None if recorder is None else recorder.room, 0 if recorder is None else recorder.every, run.watches,
+            None if recorder is None else recorder.room, 0 if recorder is None else recorder.every, bool(run.bench.gauges),
         )  # fmt: skip
         if done > 0:
             self._keep(run.grid(first + done - 1), run.dt)
@@ -55,7 +55,7 @@ class FixedSteps:
     def _short_step(self, h: float, reaches_grid: bool) -> None:
         run, start = self.run, self.run.time
         run.drive()
-        status, done, _ = run.bench.roll(self._method, start, 0, h, 1, run.projected, watched=run.watches)
+        status, done, _ = run.bench.roll(self._method, start, 0, h, 1, run.projected, watched=bool(run.bench.gauges))
         if done:
             self._keep(start, h)
             run.steps += reaches_grid

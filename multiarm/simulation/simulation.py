@@ -218,11 +218,6 @@ class Simulation:
         """Whether every step has to ask something that is not compiled."""
         return self._steering.asks_python or bool(self._lookout.watches) or self._partition is not None
 
-    @property
-    def watches(self) -> bool:
-        """Whether kernels look for margins that are gone."""
-        return len(self.bench.gauges) > 0
-
     def return_to_constraints(self) -> None:
         """Undo drift where kernels have not done so."""
         if self.projected:
@@ -421,7 +416,3 @@ class Simulation:
                 f"{error}" if joint is None else f"the acceleration of {joint!r} is not finite; take shorter steps"
             )
         raise SimulationError(message, self.time, self.steps, joint)
-
-    def fail_step(self, message: str) -> NoReturn:
-        """Raise what an adaptive method says."""
-        raise SimulationError(f"{self.method}: {message}", self.time, self.steps)
