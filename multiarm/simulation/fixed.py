@@ -41,10 +41,11 @@ class FixedSteps:
     def _whole_steps(self, steps: int) -> None:
         run, recorder, first = self.run, self.run.recorder, self.run.steps
         run.drive()
+        room, every = (None, 0) if recorder is None else (recorder.room, recorder.every)
+        watched = bool(run.bench.gauges)
         status, done, made = run.bench.roll(
-            self._method, run.origin, first, run.dt, steps, run.projected,
-            None if recorder is None else recorder.room, 0 if recorder is None else recorder.every, bool(run.bench.gauges),
-        )  # fmt: skip
+            self._method, run.origin, first, run.dt, steps, run.projected, room, every, watched
+        )
         if done > 0:
             self._keep(run.grid(first + done - 1), run.dt)
         run.steps, run.time = first + done, run.grid(first + done)
