@@ -186,7 +186,7 @@ class Bench:
     def settle(self, t: float) -> float:
         """Bring the state onto the constraints at the time t; returns the gap that is left."""
         self.check(self._operate(SETTLE, t, self._sample))
-        return float(self._report[ro.GAP])
+        return self.gap
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         """dy/dt of y = [q; v; ledger]."""
@@ -225,6 +225,11 @@ class Bench:
         for how, first, _, _ in self._moves:
             if how != mf.ADDED:
                 self.q[first : first + 4] /= np.linalg.norm(self.q[first : first + 4])
+
+    @property
+    def gap(self) -> float:
+        """The largest gap that the last call left."""
+        return float(self._report[ro.GAP])
 
     @property
     def broken(self) -> int:

@@ -12,7 +12,7 @@ from multiarm.assembly import grasped
 from multiarm.closed_chain import require_closed
 from multiarm.constraints import constraints
 from multiarm.elements import Elements
-from multiarm.errors import BadInputError, MultiArmError, OpenLoopError, SimulationError, UnknownNameError
+from multiarm.errors import BadInputError, MultiArmError, SimulationError, UnknownNameError
 from multiarm.model import Model
 from multiarm.paths import JointPath
 from multiarm.simulation import adaptive, fixed
@@ -397,16 +397,14 @@ class Simulation:
     def require_closed(self, gap: float) -> None:
         """Raise if the loops could not be closed."""
         if not gap <= ro.WIDEST_GAP:
-            raise OpenLoopError(
-                f"at t = {self.time:.9g} s (step {self.steps}) the loops stay open by {gap:.3g} m or rad; take shorter "
-                f"steps",
-                {},
+            raise SimulationError(
+                f"the loops stay open by {gap:.3g} m or rad; take shorter steps", self.time, self.steps
             )
 
     def fail(self, status: int) -> NoReturn:
         """Raise what a status of the kernels stands for."""
         if status == ro.OPEN:
-            self.require_closed(np.inf)
+            self.require_closed(self.bench.gap)
         joint = self.model.velocity_names[self.bench.broken] if status == ro.NOT_FINITE else None
         message = "a kernel failed"
         try:
