@@ -232,7 +232,7 @@ def teams(max_arms: int = 5, max_joints: int = 9, **fixed: Any) -> st.SearchStra
         "arms": st.sampled_from([n for n in (2, 3, 1, 4, 5, 2, 3) if n <= max_arms]),
         "joints": st.integers(2, max_joints),
         "pose": st.sampled_from(POSES),
-        "off": st.sampled_from([0.0, *(10.0**-k for k in range(3, 13))]),
+        "off": st.sampled_from([0.0, *(10.0**-k for k in range(3, 15))]),
         "base": st.sampled_from(BASES),
         "objects": st.integers(1, 2),
     }
@@ -243,8 +243,7 @@ def teams(max_arms: int = 5, max_joints: int = 9, **fixed: Any) -> st.SearchStra
 
 # Omega = J M^-1 J* = W W* with W = J U^-1 and M = U* U. Shares are singular values of W over the largest (radians and
 # metres alike, a length of 1 m), so an eigenvalue of Omega is its share squared.
-REDUNDANT = 1e-13  # below it nothing but rounding is left
-WEAK = 1e-7  # from here on every solver must see the row: the eigenvalue of Omega is 1e-14 of the largest
+REDUNDANT = 2e-15  # below it nothing but rounding is left
 SOUND = 1e-3  # condition number of Omega 1e6
 
 
