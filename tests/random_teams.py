@@ -212,7 +212,8 @@ def lasting_velocities(model: ma.Model, q: np.ndarray, rng: np.random.Generator)
     """Random velocities that satisfy the constraints; zero where they could not last.
 
     Rows that are dependent, or nearly, allow velocities that their second derivative forbids (a stretched string may
-    start to swing but not without growing longer). Accelerations then do not exist, or grow beyond all bounds.
+    start to swing but not without growing longer). Accelerations then do not exist, or grow beyond all bounds. A
+    dependent row must agree with the others to rounding: what it contradicts them by, nobody can satisfy.
     """
     left, s, right = np.linalg.svd(constraints(model, model.state(q=q)).jacobian)
     v = rng.normal(size=model.nv)
@@ -220,9 +221,10 @@ def lasting_velocities(model: ma.Model, q: np.ndarray, rng: np.random.Generator)
     v -= kept.T @ (kept @ v)
     v -= kept.T @ (kept @ v)
     bias = constraints(model, model.state(q=q, v=v)).bias
-    weak = np.ones(left.shape[1], bool)
-    weak[: len(s)] = s < 1e-6 * s.max(initial=0.0)
-    return v if np.abs(left[:, weak].T @ bias).max(initial=0.0) < 1e-9 * (v @ v) else np.zeros(model.nv)
+    share = np.zeros(left.shape[1])
+    share[: len(s)] = s / s.max(initial=1e-300)
+    lasting = np.abs(left.T @ bias) < np.where(share < 1e-13, 1e-13, 1e-9) * (v @ v)
+    return v if np.all(lasting[share < 1e-6]) else np.zeros(model.nv)
 
 
 def teams(max_arms: int = 5, max_joints: int = 9, **fixed: Any) -> st.SearchStrategy[Team]:
