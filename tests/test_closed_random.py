@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from random_teams import REDUNDANT, WEAK, Team, random_team, shares, teams, well_posed
+from random_teams import REDUNDANT, Team, random_team, shares, teams, well_posed
 
 import multiarm as ma
 from multiarm.constraints import constraints
@@ -58,19 +58,17 @@ class Balance:
         return largest(jacobian @ solution.a - bias) / largest(*terms)
 
 
-@settings(some, max_examples=100)
-@given(teams())
+@settings(some, max_examples=150)
+@given(teams() | teams(pose="in_line"))  # in line is where weak rows are
 def test_both_rows_of_the_kkt_system_are_satisfied_on_every_draw(team):
     found = shares(team.model, team.state)
     balance = Balance(team)
     event(f"{len(team.plan.arms)} arms, {team.plan.base}")
+    event("a row between rounding and 1e-6" if np.any((found > REDUNDANT) & (found < 1e-6)) else "no such row")
     for solver in SOLVERS:
         solution = team.solve(solver)
         assert balance.of_motion(solution) <= 1e-12, solver
-        # a row that is given up is broken by as much of it as there was, and weighs by masses there, by lengths here
-        dropped = found[solution.rank]
-        assert dropped < WEAK, solver
-        assert balance.of_constraints(solution) <= 1e-12 + 100 * dropped, solver
+        assert balance.of_constraints(solution) <= 1e-12, solver
         assert solution.rank + solution.redundancy == len(balance.rows.names)
 
 

@@ -31,7 +31,9 @@ from multiarm.sweeps.values import (
     sub3,
 )
 
-RANK_TOLERANCE, WIDEST_TOLERANCE = 1e-13, 1e-4  # on the constraints, and far off them
+# Share of the largest below which a singular value counts as zero, on the constraints and far off them. Rounding leaves
+# 1e-15 of a redundant row (two chains of 128 joints); what is dropped above that is missing from the closure.
+RANK_TOLERANCE, WIDEST_TOLERANCE = 3e-14, 1e-4
 COINCIDE = 1e-24  # square of the sine below which two axes have any common normal
 
 
