@@ -14,7 +14,6 @@ from multiarm.constraints import constraints
 from multiarm.elements import Elements
 from multiarm.errors import (
     BadInputError,
-    ControllerError,
     MultiArmError,
     OpenLoopError,
     SimulationError,
@@ -25,6 +24,7 @@ from multiarm.simulation import adaptive, fixed
 from multiarm.simulation.actions import Action, HandOver, Hold, Payload, Release, Steer, Stop
 from multiarm.simulation.bench import Bench, CompiledController
 from multiarm.simulation.recording import Recorder
+from multiarm.simulation.torques import torques_of
 from multiarm.simulation.variants import holding, with_payload
 from multiarm.simulation.watching import Watch, consequences
 from multiarm.state import State
@@ -181,8 +181,8 @@ class Simulation:
     # ------------------------------------------------------------------ moving on
 
     def step(self) -> State:
-        """One step of dt."""
-        self.advance(self.grid(self.steps + 1))
+        """One step of dt: to the next point of the grid."""
+        self.advance(self.grid(int(np.floor((self.time - self.origin) / self.dt + 1e-9)) + 1))
         return self.state
 
     def advance(self, end: float) -> None:
@@ -209,7 +209,9 @@ class Simulation:
 
     @property
     def _python(self) -> bool:
-        return self._controller is not None and not hasattr(self._controller, "packed")
+        if self._controller is None:
+            return False
+        return self._limits is not None or not hasattr(self._controller, "packed")
 
     @property
     def asks_python(self) -> bool:
@@ -224,12 +226,12 @@ class Simulation:
     def drive(self) -> None:
         """Torques and wrenches for the present state, from those who are not compiled."""
         if not self._python and self._external is None:
-            if self._limits is not None:
-                self.bench.saturate(self._limits)
             return
         state = self.state
         if self._python:
-            self.bench.tau[:] = self._torques(cast("Controller", self._controller)(self.time, state))
+            self.bench.tau[:] = torques_of(
+                self.model, cast("Controller", self._asked)(self.time, state), self.time, self.steps
+            )
         if self._limits is not None:
             self.bench.saturate(self._limits)
         if self._external is not None:
@@ -237,20 +239,6 @@ class Simulation:
                 self.bench.push(self._external(self.time, state))
             except MultiArmError as error:
                 raise SimulationError(f"external: {error}", self.time, self.steps) from error
-
-    def _torques(self, given: ArrayLike | Mapping[str, ArrayLike]) -> np.ndarray:
-        """What a controller returned, as nv numbers, or the error that says what is wrong with it."""
-        values = np.asarray(given, float) if not isinstance(given, Mapping) else None
-        if values is not None and values.shape == (self.model.nv,) and not np.isfinite(values).all():
-            bad = int(np.flatnonzero(~np.isfinite(values))[0])
-            joint = self.model.velocity_names[bad]
-            raise ControllerError(
-                f"the controller returned {values[bad]} as the torque of {joint!r}", self.time, self.steps, joint
-            )
-        try:
-            return self.model.forces(given)
-        except (MultiArmError, TypeError, ValueError) as error:
-            raise ControllerError(f"the controller's torques do not fit: {error}", self.time, self.steps) from error
 
     def tick(self) -> None:
         """Tell how far the run is; between two steps, so that it can be resumed from here."""
@@ -405,15 +393,24 @@ class Simulation:
         """The bench for a variant of the model."""
         if self.recorder is not None:
             self.recorder.flush()
-        controller = None if self._python or self._controller is None else cast("CompiledController", self._controller)
-        if controller is not None and controller.model is not model:
-            controller = controller.on(model)
+        self._asked = self._controller
+        if hasattr(self._controller, "packed"):
+            self._asked = self._for_variant(cast("CompiledController", self._controller), model)
+        controller = None if self._python else cast("CompiledController | None", self._asked)
         elements = Elements(model, self._elements) if self._elements else None
         self.bench = Bench(model, model.state(q=q, v=v), elements, controller, self._external is not None)
         if ledger is not None:
             self.bench.plant.ledger[:] = ledger
         if self.recorder is not None:
             self.recorder.mount(self.bench)
+
+    def _for_variant(self, controller: CompiledController, model: Model) -> CompiledController:
+        if controller.model is model:
+            return controller
+        try:
+            return controller.on(model)
+        except MultiArmError as error:
+            raise SimulationError(f"{controller!r} cannot go on: {error}", self.time, self.steps) from error
 
     def record(self, recorder: Recorder) -> None:
         """Hand samples to `recorder` from now on."""
@@ -448,7 +445,11 @@ class Simulation:
         """Continue from what `numbers` and the other arguments say."""
         self.whole, self._held = whole, [name for name in whole.cuts if name in set(holds)]
         self.time, self.steps = time, steps
-        self._pending = self._pending[len(self._pending) - actions :]
+        done = len(self._pending) - actions
+        for _, _, action in self._pending[:done]:
+            if isinstance(action, Steer):
+                self._controller = action.controller
+        self._pending = self._pending[done:]
         self._begun = True
         self._mount(self._variant(whole), self.bench.q, self.bench.v)
         self.bench.resume(numbers["vector"], numbers["before"], numbers["gauges"], numbers["tau"])
