@@ -23,6 +23,7 @@ __all__ = ["LoopTables", "loop_tables", "require_imposable"]
 GAPS = dict.fromkeys(("fixed", "prismatic"), lo.OPEN_TURN)
 GAPS |= dict.fromkeys(("revolute", "continuous", "cylindrical", "planar"), lo.OPEN_AXIS)
 GAPS |= {"screw": lo.OPEN_SCREW, "universal": lo.OPEN_UNIVERSAL}
+ALL_DIGITS = 13  # rounding alone cannot make a redundant row stronger than 1e-13 of the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +199,7 @@ def _make_tables(model: Model) -> LoopTables:
     loop[0, [lo.LINKS, lo.CUTS, lo.CLUSTERS, lo.HUBS, lo.ROWS, lo.WIDTH]] = (
         links, len(cuts), len(clusters), len(hubs), rows, width,
     )  # fmt: skip
+    loop[0, lo.DIGITS] = ALL_DIGITS
     n = 6 * len(hubs)
     sizes = {lo.HUB_FRAMES: 12 * len(hubs), lo.WHITE: links * width, lo.SYSTEM: n * n}
     sizes |= {lo.RIGHT: n, lo.SPARE: n, lo.WEAK: rows * (links + n + 2 * rows + 3)}

@@ -27,6 +27,7 @@ class AdaptiveSteps:
     def __init__(self, simulation: Simulation, method: str) -> None:
         self.run, self._method = simulation, METHODS[method]
         self._due = 0  # number of the next grid point that is sampled
+        self._stop = np.inf  # where the steps end
 
     def numbers(self) -> dict[str, np.ndarray]:
         """What must be known to go on later; the length of the next step is found anew."""
@@ -43,8 +44,14 @@ class AdaptiveSteps:
         run.bench.put(y)
         run.return_to_constraints()
 
+    def _look(self, t: float) -> np.ndarray:
+        """A sample of the bench as it stands."""
+        self.run.drive()
+        return self.run.bench.look(t)
+
     def _rates(self, t: float, y: np.ndarray) -> np.ndarray:
         run = self.run
+        t = min(t, self._stop - run.tiny)  # forces that jump there are those before the jump
         if run.asks_python:
             run.time = t
             run.bench.put(y)
@@ -54,6 +61,7 @@ class AdaptiveSteps:
     def advance(self, stop: float) -> None:
         """Go on to the time `stop`, or to the first event that changes or ends the run."""
         run, bench = self.run, self.run.bench
+        self._stop = stop
         self._sample(run.time, None)
         solver = self._method(self._rates, run.time, bench.vector(), stop, rtol=run.rtol, atol=run.atol)
         while solver.status == "running":
@@ -63,7 +71,7 @@ class AdaptiveSteps:
                 raise SimulationError(f"{run.method}: {message}", run.time, run.steps)
             between, end, y = solver.dense_output(), solver.t, solver.y
             self._put(end, y)
-            bench.look(end)
+            self._look(end)
             run.steps += 1
             crossed = run.crossed()
             if crossed:
@@ -74,7 +82,7 @@ class AdaptiveSteps:
             solver.y = bench.vector()
             solver.f = self._rates(end, solver.y)
             self._put(end, solver.y)
-            bench.look(end)
+            self._look(end)
             run.tick()
 
     def _locate(self, crossed: list[int], start: float, end: float, between: Between) -> None:
@@ -83,13 +91,13 @@ class AdaptiveSteps:
 
         def after(s: float) -> None:
             self._put(start + s, between(start + s))
-            bench.look(run.time)
+            self._look(run.time)
 
         first_moment(after, lambda: run.least_margin(crossed), end - start)
         moment, here = run.time, bench.vector()
         self._sample(moment, between)
         self._put(moment, here)
-        bench.look(moment)
+        self._look(moment)
         run.happened(crossed)
 
     def _sample(self, end: float, between: Between | None) -> None:
@@ -102,5 +110,5 @@ class AdaptiveSteps:
             if t >= run.began - run.tiny:
                 if between is not None:
                     self._put(t, between(t))
-                recorder.add(run.bench.look(t), run.steps)
+                recorder.add(self._look(t), run.steps)
             self._due += recorder.every

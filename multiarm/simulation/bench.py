@@ -28,6 +28,10 @@ from multiarm.workspace import External, Workspace, raise_for_status
 __all__ = ["Bench", "CompiledController", "moves_of"]
 
 
+# Where branches of motion cross, rounding (1e-16) of the positions parts them by its root: closer to the crossing than
+# a hundred times that, rows that depend on each other there are noise, and a step passes over it without them.
+DIGITS = 6
+
 LOOK, SETTLE, RATES = (np.array([task, 0, 0, 0, 0, 0], np.int64) for task in (ro.LOOK, ro.SETTLE, ro.RATES))
 
 
@@ -102,6 +106,7 @@ class Bench:
         self._elements = elements
         self._moves = moves_of(model)
         self.loops = calls.loops
+        self.loops.loop[0, lo.DIGITS] = DIGITS
         limited = [
             (name, place.q.start, model.lower[place.q.start], model.upper[place.q.start])
             for name, place in model.joints.items()

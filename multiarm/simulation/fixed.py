@@ -25,6 +25,7 @@ class FixedSteps:
         self.run, self._method = simulation, METHODS[method]
         self._last = (0.0, 0.0)  # where the last step started and how long it was
         self._tau = np.zeros(simulation.model.nv)  # what drove it
+        self._push = simulation.bench.plant.push.copy()
 
     def advance(self, stop: float) -> None:
         """Go on to the time `stop`, or to the first event that changes or ends the run."""
@@ -65,16 +66,16 @@ class FixedSteps:
 
     def numbers(self) -> dict[str, np.ndarray]:
         """What must be known to go on later."""
-        return {"last": np.array(self._last), "last_tau": self._tau}
+        return {"last": np.array(self._last), "last_tau": self._tau, "last_push": self._push}
 
     def resume(self, numbers: dict[str, np.ndarray]) -> None:
         """Go on from `numbers`."""
         self._last = (float(numbers["last"][0]), float(numbers["last"][1]))
-        self._tau[:] = numbers["last_tau"]
+        self._tau[:], self._push[:] = numbers["last_tau"], numbers["last_push"]
 
     def _keep(self, start: float, h: float) -> None:
         self._last = (start, h)
-        self._tau[:] = self.run.bench.tau
+        self._tau[:], self._push[:] = self.run.bench.tau, self.run.bench.plant.push
 
     def _respond(self, status: int) -> None:
         """To why the kernel came back."""
@@ -97,11 +98,11 @@ class FixedSteps:
         """Back into the last step, to the moment at which a margin is gone."""
         run, bench = self.run, self.run.bench
         start, h = self._last
-        tau, kept = self._tau.copy(), bench.before()
+        kept, tau, push = bench.before(), bench.tau.copy(), bench.plant.push.copy()
 
         def after(s: float) -> None:
             bench.put(kept)
-            bench.tau[:] = tau
+            bench.tau[:], bench.plant.push[:] = self._tau, self._push
             if s > 0.0:
                 bench.check(bench.roll(self._method, start, 0, s, 1, run.projected)[0])
             run.time = start + s
@@ -109,7 +110,12 @@ class FixedSteps:
                 run.return_to_constraints()
             bench.look(run.time)
 
-        first_moment(after, lambda: run.least_margin(crossed), h)
+        after(h)
+        if run.least_margin(crossed) < 0.0:
+            first_moment(after, lambda: run.least_margin(crossed), h)
+        else:  # not in the step, but when what drives it was asked anew at its end
+            bench.tau[:], bench.plant.push[:] = tau, push
+            bench.look(run.time)
         if abs(run.time - run.grid(run.steps)) > run.tiny:  # the step that led here is not complete
             run.steps = int(np.floor((run.time - run.origin) / run.dt + 1e-9))
         run.happened(crossed)

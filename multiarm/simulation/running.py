@@ -106,7 +106,7 @@ watch, prescribed, saturate, rtol, atol
         folder = Path(record)
         if resume:
             checkpoint = read_checkpoint(folder)
-            writer = SegmentWriter.resume(folder, None if checkpoint is None else checkpoint.samples)
+            writer = SegmentWriter.resume(folder, 0 if checkpoint is None else checkpoint.samples)
             if checkpoint is not None:
                 restore(run, checkpoint.data)
         else:

@@ -23,7 +23,6 @@ class Grip:
         self.names = tuple(model.grasps)
         self.bodies = tuple(model.grasps[name].body for name in self.names)
         self.objects = tuple(dict.fromkeys(self.bodies))
-        self.com = {body: np.asarray(model.bodies[body].com, float) for body in self.objects}
         self.spans = {name: _able(model.grasps[name].kind) for name in self.names}
 
 
@@ -79,7 +78,9 @@ def split_samples(
         place = model.grasps[grip.names[on[0]]].at
         assert place is not None  # a grasp that holds has its place
         axes = turned[:, on[0]] @ place.rotation.as_matrix().T  # of the body
-        centre = block["grasp_point"][:, on[0]] + np.einsum("sij,j->si", axes, grip.com[body] - place.translation)
+        centre = block["grasp_point"][:, on[0]] + np.einsum(
+            "sij,j->si", axes, model.bodies[body].com - place.translation
+        )
         sums = np.zeros((count, 6, 6 * m))
         able = np.zeros((count, 6 * m, sum(grip.spans[grip.names[i]].shape[1] for i in on)))
         column = 0

@@ -187,8 +187,8 @@ class Simulation:
     # ------------------------------------------------------------------ moving on
 
     def step(self) -> State:
-        """One step of dt."""
-        self.advance(self.grid(self.steps + 1))
+        """One step of dt: to the next point of the grid."""
+        self.advance(self.grid(int(np.floor((self.time - self.origin) / self.dt + 1e-9)) + 1))
         return self.state
 
     def advance(self, end: float) -> None:
@@ -216,7 +216,7 @@ class Simulation:
     @property
     def asks_python(self) -> bool:
         """Whether every step has to ask something that is not compiled."""
-        return self._steering.asks_python or bool(self._lookout.watches) or self._partition is not None
+        return self._driven.asks_python or bool(self._lookout.watches) or self._partition is not None
 
     def return_to_constraints(self) -> None:
         """Undo drift where kernels have not done so."""
@@ -227,7 +227,7 @@ class Simulation:
 
     def drive(self) -> None:
         """Torques and wrenches for the present state, from those who are not compiled."""
-        self._steering.drive(self.bench, self.time, self.steps)
+        self._driven.drive(self.bench, self.time, self.steps)
 
     def tick(self) -> None:
         """Tell how far the run is; between two steps, so that it can be resumed from here."""
@@ -341,12 +341,14 @@ class Simulation:
         """The bench for a variant of the model."""
         if self.recorder is not None:
             self.recorder.flush()
+        steering = self._steering.on(model, self.time, self.steps)
         elements = Elements(model, self._elements) if self._elements else None
         self.bench = Bench(
-            following(model, self._laws), model.state(q=q, v=v), elements, self._steering.compiled_for(model),
-            self._steering.external is not None, self._laws,
+            following(model, self._laws), model.state(q=q, v=v), elements, steering.compiled,
+            steering.external is not None, self._laws,
         )  # fmt: skip
         self.bench.stabilise(self._rate)
+        self._driven = steering
         if ledger is not None:
             self.bench.plant.ledger[:] = ledger
         if self.recorder is not None:
@@ -385,7 +387,11 @@ class Simulation:
         """Continue from what `numbers` and the other arguments say."""
         self.whole, self._held = whole, [name for name in whole.cuts if name in set(holds)]
         self.time, self.steps = time, steps
-        self._pending = self._pending[len(self._pending) - actions :]
+        done = len(self._pending) - actions
+        for _, _, action in self._pending[:done]:
+            if isinstance(action, Steer):
+                self._steering = replace(self._steering, controller=action.controller)
+        self._pending = self._pending[done:]
         self._begun = True
         self._mount(self._variant(whole), self.bench.q, self.bench.v)
         self.bench.resume(numbers["vector"], numbers["before"], numbers["gauges"], numbers["tau"])

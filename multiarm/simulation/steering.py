@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from multiarm.errors import ControllerError, MultiArmError, SimulationError
+from multiarm.errors import MultiArmError, SimulationError
 from multiarm.model import Model
 from multiarm.simulation.bench import Bench, CompiledController
+from multiarm.simulation.torques import torques_of
 from multiarm.state import State
 from multiarm.workspace import External
 
@@ -31,19 +32,29 @@ class Steering:
 
     @property
     def _compiled(self) -> bool:
-        return hasattr(self.controller, "packed")
+        return self.limits is None and hasattr(self.controller, "packed")
 
     @property
     def asks_python(self) -> bool:
         """Whether every step has to ask something that is not compiled."""
         return (self.controller is not None and not self._compiled) or self.external is not None
 
-    def compiled_for(self, model: Model) -> CompiledController | None:
-        """The controller for the kernels, if it is one of those."""
-        if not self._compiled:
-            return None
+    def on(self, model: Model, t: float, step: int) -> Steering:
+        """The same for a variant of the model; a compiled controller is made anew for it."""
+        if not hasattr(self.controller, "packed"):
+            return self
         controller = cast("CompiledController", self.controller)
-        return controller if controller.model is model else controller.on(model)
+        if controller.model is model:
+            return self
+        try:
+            return replace(self, controller=controller.on(model))
+        except MultiArmError as error:
+            raise SimulationError(f"{controller!r} cannot go on: {error}", t, step) from error
+
+    @property
+    def compiled(self) -> CompiledController | None:
+        """The controller for the kernels, if it is one of those."""
+        return cast("CompiledController", self.controller) if self._compiled else None
 
     def drive(self, bench: Bench, t: float, step: int) -> None:
         """Torques and wrenches at the bench's state, from those who are not compiled."""
@@ -51,25 +62,10 @@ class Steering:
             return
         state = bench.state
         if self.controller is not None and not self._compiled:
-            torques = _torques(bench.model, cast("Controller", self.controller)(t, state), t, step)
+            torques = torques_of(bench.model, cast("Controller", self.controller)(t, state), t, step)
             bench.tau[:] = torques if self.limits is None else np.clip(torques, -self.limits, self.limits)
         if self.external is not None:
             try:
                 bench.push(self.external(t, state))
             except MultiArmError as error:
                 raise SimulationError(f"external: {error}", t, step) from error
-
-
-def _torques(model: Model, given: ArrayLike | Mapping[str, ArrayLike], t: float, step: int) -> np.ndarray:
-    """What a controller returned, as nv numbers, or the error that says what is wrong with it."""
-    try:
-        values = model.forces(given) if isinstance(given, Mapping) else np.asarray(given, float)
-        if values.shape == (model.nv,) and not np.isfinite(values).all():
-            bad = int(np.flatnonzero(~np.isfinite(values))[0])
-            joint = model.velocity_names[bad]
-            raise ControllerError(f"the controller returned {values[bad]} as the torque of {joint!r}", t, step, joint)
-        return model.forces(given)
-    except ControllerError:
-        raise
-    except (MultiArmError, TypeError, ValueError) as error:
-        raise ControllerError(f"the controller's torques do not fit: {error}", t, step) from error

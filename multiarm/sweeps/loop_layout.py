@@ -18,6 +18,8 @@ LINKS, CUTS, CLUSTERS, HUBS, ROWS, WIDTH = range(6)
 HUB_FRAMES, WHITE, SYSTEM, RIGHT, SPARE, WEAK = range(6, 12)
 # The same row, written by the solvers: number of independent rows.
 RANK = 12
+# The same row, read by `structured`: rows weaker than 10^-DIGITS of the strongest count as redundant.
+DIGITS = 13
 
 # Row of link k is FIRST_LINK + k: its role, the number of its hub, the next axis of its cluster (0 after the last).
 FIRST_LINK = 1

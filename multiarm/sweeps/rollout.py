@@ -16,6 +16,7 @@ from multiarm.sweeps.stepping import (
     BEFORE_Q,
     BEFORE_V,
     EULER,
+    INSIDE,
     STAGE_Q,
     STAGE_V,
     accelerate,
@@ -119,7 +120,7 @@ def roll(plant, orders, origin, h, steps, q, v, tau, a, samples, report):
         status = steer(plant, t, q, v, tau)
         if status != 0:
             return status
-        status = accelerate(plant, t, q, v, tau, a)
+        status = accelerate(plant, t + INSIDE * h, q, v, tau, a)
         if status != 0:
             return status
         report[BROKEN] = first_broken(a)

@@ -22,6 +22,7 @@ from multiarm.sweeps.projecting import project
 from multiarm.sweeps.structured import structured
 
 EULER, RK4 = range(2)
+INSIDE = 1e-9  # of a step: how far from its ends forces are asked for, which may jump there
 
 # Rows of the desk, each long enough for q.
 REST, CHANGE, STAGE_Q, STAGE_V, TURN, RATE, TURN_SUM, SPEED_SUM, STAGE_A, TOTAL, BEFORE_Q, BEFORE_V = range(12)
@@ -181,7 +182,7 @@ def return_to_constraints(plant, t, q, v):
 def euler_step(plant, t, h, q, v, tau, a):
     """v+ = v + h a, q+ = q moved by h v+: semi-implicit, order 1; `a` is the acceleration at the start."""
     turn = row_of(plant, TURN, len(v))
-    book(plant, h, powers(plant, t, q, v, tau))
+    book(plant, h, powers(plant, t + INSIDE * h, q, v, tau))
     for j in range(len(v)):
         v[j] += h * a[j]
         turn[j] = h * v[j]
@@ -192,13 +193,14 @@ def euler_step(plant, t, h, q, v, tau, a):
 def rk4_step(plant, t, h, q, v, tau, a):
     """The classical method of order 4 for the turns since the start of the step and the velocities.
 
-    From the start (u, v) obey u-dot = dexp^-1(u) v, v-dot = a(q moved by u, v); `a` is the acceleration there.
+    From the start (u, v) obey u-dot = dexp^-1(u) v, v-dot = a(q moved by u, v); `a` is the acceleration there. Forces
+    that jump at the end of the step are those before the jump.
     """
     n = len(v)
     stage_q, stage_v, stage_a = row_of(plant, STAGE_Q, len(q)), row_of(plant, STAGE_V, n), row_of(plant, STAGE_A, n)
     turn, rate = row_of(plant, TURN, n), row_of(plant, RATE, n)
     turns, speeds = row_of(plant, TURN_SUM, n), row_of(plant, SPEED_SUM, n)
-    book(plant, h / 6.0, powers(plant, t, q, v, tau))
+    book(plant, h / 6.0, powers(plant, t + INSIDE * h, q, v, tau))
     for j in range(n):
         turns[j], speeds[j] = v[j], a[j]
         rate[j], stage_a[j] = v[j], a[j]
@@ -208,10 +210,11 @@ def rk4_step(plant, t, h, q, v, tau, a):
             turn[j] = ahead * rate[j]
             stage_v[j] = v[j] + ahead * stage_a[j]
         advance(plant.moves, q, turn, stage_q)
-        status = accelerate(plant, t + ahead, stage_q, stage_v, tau, stage_a)
+        moment = t + min(ahead, (1.0 - INSIDE) * h)
+        status = accelerate(plant, moment, stage_q, stage_v, tau, stage_a)
         if status != 0:
             return status
-        book(plant, weight * h / 6.0, powers(plant, t + ahead, stage_q, stage_v, tau))
+        book(plant, weight * h / 6.0, powers(plant, moment, stage_q, stage_v, tau))
         rate_of_turn(plant.moves, turn, stage_v, rate)
         for j in range(n):
             turns[j] += weight * rate[j]

@@ -137,7 +137,8 @@ def factorise(tree, link, loop, cut, room, q, v, tau):
     if split:
         weak = count_weak(loop, room)
         if weak > 0:
-            idle = factor_weak(loop, room, weak, rank_tolerance(link, loop, cut), widest_measure(link, loop, cut))
+            tolerance = max(rank_tolerance(link, loop, cut), 10.0 ** -loop[0, lo.DIGITS])
+            idle = factor_weak(loop, room, weak, tolerance, widest_measure(link, loop, cut))
             mark_idle(loop, cut, room, weak)
     loop[0, lo.RANK] = loop[0, lo.ROWS] - idle
     return 0, weak
