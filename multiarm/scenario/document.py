@@ -196,8 +196,8 @@ class _Reader:
         stack = [(value, key)]
         while stack:  # every value inside counts, and is found where the alias stands
             inside, at = stack.pop()
-            entries = inside.items() if isinstance(inside, dict) else enumerate(inside)
-            for name, entry in entries if isinstance(inside, dict | list) else ():
+            named: Any = inside.items() if isinstance(inside, dict) else ()
+            for name, entry in enumerate(inside) if isinstance(inside, list) else named:
                 self._note((*at, name), entry, here, event)
                 stack.append((entry, (*at, name)))
 

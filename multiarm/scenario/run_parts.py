@@ -125,7 +125,11 @@ class _Action(Section):
     time: Time = Field(description="when [s]")
 
 
-class MakeGrasp(_Action):
+class _Hold(_Action):
+    tolerance: Positive = Field(1e-3, description="how well tip and contact frame must meet [m and rad]")
+
+
+class MakeGrasp(_Hold):
     """A grasp takes hold; relative velocity becomes a plastic impulse."""
 
     do: Literal["grasp"] = Field(description="a grasp takes hold")
@@ -139,7 +143,7 @@ class ReleaseGrasp(_Action):
     grasp: Name = Field(description="its name in `grasps`")
 
 
-class HandOver(_Action):
+class HandOver(_Hold):
     """One grasp takes hold, then another lets go."""
 
     do: Literal["hand_over"] = Field(description="one grasp takes hold and another lets go")
@@ -147,7 +151,7 @@ class HandOver(_Action):
     grasp: Name = Field(description="the grasp that takes hold")
 
 
-class Dock(_Action):
+class Dock(_Hold):
     """Two bodies become one: a rigid grasp between them takes hold where they are."""
 
     do: Literal["dock"] = Field(description="two bodies become one")

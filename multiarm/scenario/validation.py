@@ -58,7 +58,7 @@ def _problem(document: Document, detail: ErrorDetails) -> Problem:
         section = _section_at(Content, detail["loc"][:-1])
         choices = list(section.model_fields) if section else []
         name = str(detail["loc"][-1])
-        return document.problem((*key, name), choose_from("key", name, choices), choices, of_key=True)
+        return document.problem(key, choose_from("key", name, choices), choices, of_key=True)
     if kind in ("literal_error", "union_tag_invalid"):
         choices = _QUOTED.findall(str(context.get("expected", context.get("expected_tags", ""))))
         what = str(key[-1]) if key and isinstance(key[-1], str) else "choice"
@@ -66,8 +66,8 @@ def _problem(document: Document, detail: ErrorDetails) -> Problem:
         if kind == "union_tag_invalid":
             value = context.get("tag", value)
             what = str(context.get("discriminator", what)).strip("'")
-            if what.endswith("()"):  # a function decides; then the value itself is what was chosen
-                what = "robot"
+            if what.endswith("()"):  # a function decides, which only robots have: files are not chosen by name
+                what, choices = "robot", [choice for choice in choices if choice not in ("urdf", "mjcf")]
             elif isinstance(detail["input"], dict) and what in detail["input"]:
                 key = (*key, what)
         return document.problem(key, choose_from(what, value, choices), choices)
