@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from contacts import Box, Capsule, ContactError, Cylinder, Mesh, Shape, Sphere
 from multiarm import robots
@@ -81,7 +81,9 @@ class Builder:
             self._add_joint(m, name, joint)
         for i, coupling in enumerate(self.content.couplings):
             key: Key = ("couplings", i)
-            known = all(self._known((*key, role), "joint", getattr(coupling, role), m.joints) for role in ("joint", "source"))
+            known = all(
+                self._known((*key, role), "joint", getattr(coupling, role), m.joints) for role in ("joint", "source")
+            )
             with self._part(key):
                 if known:
                     m.couple(coupling.joint, coupling.source, coupling.ratio, coupling.offset)
@@ -238,7 +240,7 @@ class Builder:
         self.problems.append(self.document.problem(key, f"there is no file {str(path)!r}"))
         return None
 
-    def _part(self, key: Key) -> AbstractContextManager[None]:
+    def _part(self, key: Key) -> AbstractContextManager[None, bool | None]:
         return _collecting(self.problems, lambda message: self.document.problem(key, message))
 
 
@@ -253,5 +255,3 @@ def _collecting(problems: list[Problem], locate: Callable[[str], Problem]) -> It
         yield
     except (MultiArmError, ContactError) as error:
         problems.append(locate(str(error)))
-
-

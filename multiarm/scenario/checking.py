@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 from multiarm.mechanism import Mechanism
@@ -10,8 +11,17 @@ from multiarm.scenario.building import Builder
 from multiarm.scenario.content import STRATEGIES, Content
 from multiarm.scenario.document import Document, Key
 from multiarm.scenario.errors import Problem, ScenarioError, choose_from
-from multiarm.scenario.motion import ComputedTorque, FilePath, JointPD, ObjectImpedance, QuinticPath, TrapezoidPath
-from multiarm.scenario.run_parts import BodySpring, Bushing, CompliantGrasp, Dock, HandOver, MakeGrasp, Payload
+from multiarm.scenario.motion import ComputedTorque, FilePath, JointPD, ObjectImpedance, QuinticPath
+from multiarm.scenario.run_parts import (
+    BodySpring,
+    Bushing,
+    CompliantGrasp,
+    Dock,
+    HandOver,
+    JointLosses,
+    MakeGrasp,
+    Payload,
+)
 
 __all__ = ["check_references"]
 
@@ -79,30 +89,35 @@ class _Checks:
         if isinstance(controller, JointPD):
             for field in ("kp", "kd", "target"):
                 values = getattr(controller, field)
-                for name in values if isinstance(values, dict) else ():
-                    self._known(("controller", field, name), "arm or joint", name, self.joints, of_key=True)
+                self._joint_names(("controller", field), values)
         elif isinstance(controller, ComputedTorque | ObjectImpedance):
             self._paths(controller)
-            for i, squeeze in enumerate(controller.squeeze):
-                key: Key = ("controller", "squeeze", i, "between")
-                known = [
-                    self._known((*key, j), "grasp", name, self.content.grasps)
-                    for j, name in enumerate(squeeze.between)
-                ]
-                bodies = [self.content.grasps[name].body for name in squeeze.between] if all(known) else []
-                if len(set(squeeze.between)) < 2:
-                    self._problem(key, "two different grasps squeeze")
-                elif len(set(bodies)) > 1:
-                    self._problem(key, f"these grasps hold different bodies, {bodies[0]!r} and {bodies[1]!r}")
+            for field in ("posture", "null_kp", "null_kd"):
+                self._joint_names(("controller", field), getattr(controller, field))
+        for i, squeeze in enumerate(controller.squeeze if controller is not None else ()):
+            key: Key = ("controller", "squeeze", i, "between")
+            known = [
+                self._known((*key, j), "grasp", name, self.content.grasps) for j, name in enumerate(squeeze.between)
+            ]
+            bodies = [self.content.grasps[name].body for name in squeeze.between] if all(known) else []
+            if len(set(squeeze.between)) < 2:
+                self._problem(key, "two different grasps squeeze")
+            elif len(set(bodies)) > 1:
+                self._problem(key, f"these grasps hold different bodies, {bodies[0]!r} and {bodies[1]!r}")
+
+    def _joint_names(self, key: Key, values: object) -> None:
+        """Values by arm or joint."""
+        for name in values if isinstance(values, dict) else ():
+            self._known((*key, name), "arm or joint", name, self.joints, of_key=True)
 
     def _paths(self, controller: ComputedTorque | ObjectImpedance) -> None:
         bodies = [name for name in self.mechanism.bodies if name != "world"]
         for name, path in controller.paths.items():
             key: Key = ("controller", "paths", name)
             self._known(key, "body", name, bodies, of_key=True)
-            if isinstance(path, QuinticPath | TrapezoidPath):
+            if isinstance(path, QuinticPath):
                 times = [0.0, *(point.time for point in path.points)]
-                for i, (before, after) in enumerate(zip(times[:-1], times[1:], strict=True)):
+                for i, (before, after) in enumerate(pairwise(times)):
                     if after <= before:
                         message = f"times must increase, but {after:g} s follows {before:g} s"
                         self._problem((*key, "points", i, "time"), message)
@@ -120,7 +135,7 @@ class _Checks:
                     grasp = self.content.grasps[element.grasp]
                     if grasp.at is None or grasp.active:
                         self._problem((*key, "grasp"), f"grasp {element.grasp!r} needs `at` and `active: false`")
-            else:
+            elif not isinstance(element, JointLosses):
                 several = isinstance(element.joint, list)
                 for i, joint in enumerate([element.joint] if isinstance(element.joint, str) else element.joint):
                     place = (*key, "joint", i) if several else (*key, "joint")

@@ -45,10 +45,10 @@ class Content(Section):
     cuts: Cuts = Field(
         "grasps", description="which joints are cut: grasps, shallow, fewest_constraints, or a list of names"
     )
-    start: StartPart = Field(StartPart(), description="where the run starts")
+    start: StartPart = Field(default_factory=StartPart, description="where the run starts")
     controller: ControllerPart | None = Field(None, description="what drives the joints; without it, nothing does")
     elements: dict[Name, ElementPart] = Field({}, description="springs, dampers, friction and stops by name")
     disturbances: dict[Name, DisturbancePart] = Field({}, description="wrenches from outside by name")
     actions: list[ActionPart] = Field([], description="what happens at given times")
-    simulation: SimulationPart = Field(SimulationPart(), description="how the run is integrated")
-    outputs: OutputPart = Field(OutputPart(), description="what the run leaves behind")
+    simulation: SimulationPart = Field(default_factory=SimulationPart, description="how the run is integrated")
+    outputs: OutputPart = Field(default_factory=OutputPart, description="what the run leaves behind")

@@ -84,12 +84,14 @@ def read_document(text: str | bytes, file: str) -> Document:
 
     if len(text) > MOST_BYTES:
         raise refuse(f"the file has {len(text)} bytes; a scenario has at most {MOST_BYTES}")
-    if isinstance(text, bytes):
+    raw = text
+    if isinstance(raw, bytes):
         try:
-            text = text.decode("utf-8-sig")
+            text = raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            line = text.count(b"\n", 0, error.start) + 1
+            line = raw.count(b"\n", 0, error.start) + 1
             raise refuse(f"the file is not text in UTF-8 (byte {error.start})", line) from error
+    assert isinstance(text, str)
     reader = _Reader(file)
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):

@@ -6,9 +6,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from multiarm.scenario.fields import Angle, Coordinates, Flag, Gain, Name, Number, Pose, Positive, Section, Vector3
+from multiarm.scenario.fields import (
+    Coordinates,
+    Flag,
+    Gain,
+    Name,
+    NotNegative,
+    Number,
+    NumberOrSix,
+    Pose,
+    Positive,
+    Section,
+    Vector3,
+)
 
-__all__ = ["ControllerPart", "PathPart", "StartPart", "Squeeze"]
+__all__ = ["ControllerPart", "PathPart", "Squeeze", "StartPart"]
 
 
 class StartPart(Section):
@@ -21,57 +33,65 @@ class StartPart(Section):
     velocities: dict[Name, Coordinates] = Field(
         {}, description="velocities by arm, joint or free body [rad/s, m/s], brought onto the constraints"
     )
+    scatter: NotNegative = Field(
+        0.0,
+        description="standard deviation of a random change of the joints that are not held [rad or m], "
+        "drawn from the seed, before the loops are closed",
+    )
 
 
 # ---------------------------------------------------------------------- paths
 
 
 class PathPoint(Pose):
-    """A pose to be reached, and when."""
+    """A pose to be reached, in the world."""
 
-    time: Positive = Field(description="when to be there [s]")
     xyz: Vector3 = Field(description="position in the world [m]")
 
 
-class _Points(Section):
-    points: list[PathPoint] = Field(
-        min_length=1,
-        max_length=1000,
-        description="poses in the world with increasing times; the path begins where the object is at the start",
+class TimedPoint(PathPoint):
+    """A pose to be reached, and when."""
+
+    time: Positive = Field(description="when to be there [s]")
+
+
+class QuinticPath(Section):
+    """From pose to pose by polynomials of degree five, from where the object is at the start."""
+
+    kind: Literal["quintic"] = Field(description="polynomials of degree five in time")
+    points: list[TimedPoint] = Field(min_length=1, max_length=1000, description="poses with increasing times")
+    velocities: Literal["rest", "through"] = Field(
+        "rest", description="stop at every pose, or pass the inner ones at the mean velocity of their neighbours"
     )
 
 
-class QuinticPath(_Points):
-    """From pose to pose by quintic polynomials, at rest in each."""
+class TrapezoidPath(Section):
+    """From pose to pose on straight lines as fast as the limits allow, from where the object is at the start."""
 
-    kind: Literal["quintic"] = Field(description="quintic polynomials, at rest in each pose")
-
-
-class TrapezoidPath(_Points):
-    """From pose to pose with trapezoidal speed, at rest in each."""
-
-    kind: Literal["trapezoid"] = Field(description="trapezoidal speed, at rest in each pose")
-    ramp: Annotated[Number, Field(gt=0.0, le=0.5)] = Field(
-        0.25, description="part of each segment's time spent speeding up, and slowing down again"
-    )
+    kind: Literal["trapezoid"] = Field(description="speed up, cruise, slow down on every leg")
+    points: list[PathPoint] = Field(min_length=1, max_length=1000, description="poses in order")
+    speed: Positive = Field(description="[m/s]")
+    acceleration: Positive = Field(description="[m/s^2]")
+    turn_speed: Positive | None = Field(None, description="[rad/s]; needed where poses turn")
+    turn_acceleration: Positive | None = Field(None, description="[rad/s^2]; needed where poses turn")
 
 
 class CirclePath(Section):
-    """Round a line through `centre` along `axis`, from where the object is at the start."""
+    """Round a line from where the object is at the start, orientation fixed; begins and ends at rest."""
 
     kind: Literal["circle"] = Field(description="a circle round a line")
     centre: Vector3 = Field(description="a point on the line [m]")
-    axis: Vector3 = Field((0.0, 0.0, 1.0), description="direction of the line")
-    angle: Angle = Field(description="how far to go [rad, or text such as '360 deg']")
-    duration: Positive = Field(description="how long that takes [s], from rest to rest")
-    turn: Flag = Field(False, description="whether the object turns with the motion")
+    axis: Vector3 = Field((0.0, 0.0, 1.0), description="direction of the line; counterclockwise about it")
+    period: Positive = Field(description="time of one turn at full speed [s]")
+    turns: Positive = Field(1.0, description="how far round")
+    ramp: Positive | None = Field(None, description="time to speed up and to slow down [s]; default period / 4")
 
 
 class FilePath(Section):
     """A path from a file of times and poses."""
 
     kind: Literal["file"] = Field(description="times and poses from a file")
-    file: Name = Field(description="CSV file with columns time, x, y, z, qx, qy, qz, qw, relative to the scenario")
+    file: Name = Field(description="CSV file with columns t, x, y, z, qx, qy, qz, qw, relative to the scenario")
 
 
 class HoldPath(Section):
@@ -96,11 +116,12 @@ class Squeeze(Section):
 
 
 class _Controller(Section):
+    squeeze: list[Squeeze] = Field([], description="internal forces to keep")
     torque_limits: Flag = Field(True, description="whether torques are limited to the joints' effort limits")
 
 
 class JointPD(_Controller):
-    """tau = kp (q_target - q) - kd v + gravity."""
+    """tau = kp (q_target - q) - kd v + the weight of the arms and of all they carry."""
 
     kind: Literal["joint_pd"] = Field(description="proportional-derivative control of every actuated joint")
     kp: Gain = Field(description="stiffness [N m/rad or N/m]: for all, or by arm or joint")
@@ -108,28 +129,32 @@ class JointPD(_Controller):
     target: dict[Name, Coordinates] = Field(
         {}, description="coordinates to hold by arm or joint [rad or m]; what is not named stays where it starts"
     )
-    gravity: Flag = Field(True, description="whether gravity is compensated")
+    gravity: Flag = Field(True, description="whether to carry the weight")
 
 
 class _ObjectController(_Controller):
     paths: dict[Name, PathPart] = Field(min_length=1, description="the path of each object")
-    squeeze: list[Squeeze] = Field([], description="internal forces to keep")
+    posture: dict[Name, Coordinates] = Field(
+        {}, description="preferred coordinates of redundant joints by arm or joint; default where they start"
+    )
+    null_kp: Gain = Field(25.0, description="gain of the posture [1/s^2]: for all, or by arm or joint")
+    null_kd: Gain = Field(10.0, description="damping of the posture [1/s]: for all, or by arm or joint")
 
 
 class ComputedTorque(_ObjectController):
-    """Closed-chain inverse dynamics for the path's acceleration, corrected by kp and kd on the object's error."""
+    """Objects accelerate as a_path + kd (V_path - V) + kp (x_path - x), with the loops closed."""
 
     kind: Literal["computed_torque"] = Field(description="closed-chain inverse dynamics along a path")
-    kp: Gain = Field(description="[1/s^2]")
-    kd: Gain = Field(description="[1/s]")
+    kp: NumberOrSix = Field(100.0, description="[1/s^2]: for all, or about, then along x, y, z")
+    kd: NumberOrSix = Field(20.0, description="[1/s]: for all, or about, then along x, y, z")
 
 
 class ObjectImpedance(_ObjectController):
-    """The object gives way like a spring and damper about its path."""
+    """Objects give way to external wrenches as if on springs and dampers about their paths."""
 
     kind: Literal["object_impedance"] = Field(description="spring and damper about a path")
-    stiffness: Gain = Field(description="[N m/rad, N/m]: for all, or six values [angular; linear]")
-    damping: Gain = Field(description="[N m s/rad, N s/m]: for all, or six values [angular; linear]")
+    stiffness: NumberOrSix = Field(description="[N m/rad, N/m]: for all, or about, then along x, y, z")
+    damping: NumberOrSix = Field(description="[N m s/rad, N s/m]: for all, or about, then along x, y, z")
 
 
 ControllerPart = Annotated[JointPD | ComputedTorque | ObjectImpedance, Field(discriminator="kind")]

@@ -7,7 +7,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from multiarm.scenario.fields import Angle, Count, Flag, Name, NotNegative, Number, PoseField, Positive, Section, Vector3
+from multiarm.scenario.fields import (
+    Angle,
+    Count,
+    Flag,
+    Name,
+    NotNegative,
+    Number,
+    PoseField,
+    Positive,
+    Section,
+    Vector3,
+)
 
 __all__ = ["ArmPart", "BodyPart", "CouplingPart", "FramePart", "GraspPart", "JointPart", "RobotPart", "ShapePart"]
 

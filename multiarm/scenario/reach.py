@@ -59,7 +59,8 @@ def poses_along(path: PathPart, start: RigidTransform, between: int = BETWEEN) -
         return poses
     if isinstance(path, CirclePath):
         axis = np.array(path.axis) / np.linalg.norm(path.axis)
-        turns = [Rotation.from_rotvec(angle * axis) for angle in np.linspace(0.0, path.angle, 4 * between + 1)]
+        angles = np.linspace(0.0, 2 * np.pi * min(path.turns, 1.0), 4 * between + 1)
+        turns = [Rotation.from_rotvec(angle * axis) for angle in angles]
         centre = np.array(path.centre)
         places = [centre + turn.apply(start.translation - centre) for turn in turns]
         return [RigidTransform.from_components(place, start.rotation) for place in places]
@@ -100,9 +101,7 @@ def look_at(model: Model, state: State, bodies: tuple[str, ...] = (), squeeze: t
     effort: dict[str, float] = {}
     if bodies:
         motion = {body: np.zeros(6) for body in bodies}
-        holding = closed_chain_inverse_dynamics(
-            model, state, motion, internal_wrenches(model, state, squeeze) or None
-        )
+        holding = closed_chain_inverse_dynamics(model, state, motion, internal_wrenches(model, state, squeeze) or None)
         arm_of = {joint: arm for arm in model.arms for joint in model.coordinates_of_arm(arm)}
         cut = {name: cut.joint.effort_limit for name, cut in model.cuts.items() if cut.joint is not None}
         for joint, torque in holding.efforts.items():

@@ -64,6 +64,13 @@ class JointLimit(_JointElement):
     damping: Gain = Field(0.0, description="[N m s/rad or N s/m]: for all, one per coordinate, or by joint")
 
 
+class JointLosses(Section):
+    """The damping and dry friction that the joints of the robots have themselves."""
+
+    kind: Literal["joint_losses"] = Field(description="damping and dry friction that the joints have themselves")
+    speed: Positive = Field(0.01, description="speed over which dry friction sets in [rad/s or m/s]")
+
+
 class _Between(Section):
     one: Name = Field(description="body or frame; 'world' for a fixed end")
     other: Name = Field(description="body or frame; 'world' for a fixed end")
@@ -97,7 +104,7 @@ class CompliantGrasp(Section):
 
 
 ElementPart = Annotated[
-    JointSpring | JointDamper | JointFriction | JointLimit | BodySpring | Bushing | CompliantGrasp,
+    JointSpring | JointDamper | JointFriction | JointLimit | JointLosses | BodySpring | Bushing | CompliantGrasp,
     Field(discriminator="kind"),
 ]
 
@@ -165,9 +172,7 @@ class Payload(_Action):
     body: Name = Field(description="the body")
     mass: Positive = Field(description="its mass from now on [kg]")
     com: Vector3 | None = Field(None, description="its centre of mass from now on [m]; default as before")
-    inertia: Inertia | None = Field(
-        None, description="about the centre of mass [kg m^2]; default scaled with the mass"
-    )
+    inertia: Inertia | None = Field(None, description="about the centre of mass [kg m^2]; default scaled with the mass")
 
 
 ActionPart = Annotated[MakeGrasp | ReleaseGrasp | HandOver | Dock | Payload, Field(discriminator="do")]
@@ -188,8 +193,17 @@ class SimulationPart(Section):
     )
     rtol: Positive | None = Field(None, description="relative tolerance of the adaptive methods")
     atol: Positive | None = Field(None, description="absolute tolerance of the adaptive methods [rad, m]")
-    sample_period: Positive | None = Field(None, description="time between samples in the result [s]; default dt")
-    control_period: Positive | None = Field(None, description="time between calls of the controller [s]; default dt")
+    sample_period: Positive | None = Field(
+        None, description="time between samples in the result [s], a multiple of dt; default dt"
+    )
+    on_limit: Literal["report", "stop", "ignore"] = Field(
+        "report", description="what to do when a joint leaves its range"
+    )
+    singularity: Positive | None = Field(
+        None,
+        description="report arms the smallest singular value of whose Jacobian (a length of 1 m) falls below this; "
+        "default none",
+    )
     seed: Annotated[Count, Field(ge=0, le=2**63 - 1)] = Field(0, description="for whatever is random in the run")
 
 
@@ -198,5 +212,3 @@ class OutputPart(Section):
 
     figure: Flag = Field(True, description="a picture of the run")
     csv: Flag = Field(False, description="the samples as CSV too")
-
-

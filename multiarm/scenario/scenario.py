@@ -46,7 +46,7 @@ class Scenario:
     >>> scenario = Scenario.load("four_bar")
     >>> model = scenario.compile()
     >>> [round(x, 3) for x in scenario.start(model).q]  # the loop is closed
-    [0.8, -0.351, 1.444]
+    [1.0, -0.674, 1.413]
     """
 
     content: Content
@@ -122,10 +122,26 @@ class Scenario:
         for i, name in enumerate(start.hold):
             self._slice(("start", "hold", i), name, holding.v_slice)
         try:
-            state = assemble(holding, guess, hold=start.hold, v=velocities or None)
+            state = assemble(holding, self._scattered(holding, guess), hold=start.hold, v=velocities or None)
         except MultiArmError as error:
             raise self._error(("start",), error) from error
         return state if holding is model else model.state(q=state.q, v=state.v)
+
+    def _scattered(self, model: Model, guess: Mapping[str, np.ndarray]) -> State:
+        """The guess, with the joints that are not held moved at random as the scenario asks."""
+        state = model.state(q=guess)
+        start = self.content.start
+        if not start.scatter:
+            return state
+        q = np.array(state.q)
+        held = [model.v_slice(name) for name in start.hold]
+        random = np.random.default_rng(self.content.simulation.seed)
+        for place in model.joints.values():
+            change = random.normal(scale=start.scatter, size=place.q.stop - place.q.start)
+            plain = place.q.stop - place.q.start == place.v.stop - place.v.start
+            if plain and not any(other.start <= place.v.start < other.stop for other in held):
+                q[place.q] += change
+        return model.state(q=q)
 
     # ------------------------------------------------------------------ helpers
 

@@ -97,13 +97,10 @@ def _in_document(document: Document, loc: Sequence[str | int]) -> Key:
     key: Key = ()
     data = document.data
     for part in loc:
-        if isinstance(data, dict) and part in data:
+        in_list = isinstance(data, list) and isinstance(part, int) and part < len(data)
+        if in_list or (isinstance(data, dict) and part in data):
             data = data[part]
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
-            data = data[part]
-        else:
-            continue
-        key = (*key, part)
+            key = (*key, part)
     return key
 
 
