@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contacts import Box, Capsule, ContactError, Cylinder, Mesh, Shape, Sphere
+from contacts import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from multiarm import robots
 from multiarm.errors import MultiArmError
 from multiarm.mechanism import Mechanism
@@ -36,8 +35,6 @@ from multiarm.scenario.parts import (
 from multiarm.urdf import load_urdf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from scipy.spatial.transform import RigidTransform
 
     from multiarm.description import Robot
@@ -240,18 +237,25 @@ class Builder:
         self.problems.append(self.document.problem(key, f"there is no file {str(path)!r}"))
         return None
 
-    def _part(self, key: Key) -> AbstractContextManager[None, bool | None]:
-        return _collecting(self.problems, lambda message: self.document.problem(key, message))
+    def _part(self, key: Key) -> _Collecting:
+        return _Collecting(self.problems, lambda message: self.document.problem(key, message))
 
 
 def _transform(value: Pose | None) -> RigidTransform | None:
     return None if value is None else value.transform()
 
 
-@contextmanager
-def _collecting(problems: list[Problem], locate: Callable[[str], Problem]) -> Iterator[None]:
-    """Turn errors of the mechanism into problems of the file."""
-    try:
-        yield
-    except (MultiArmError, ContactError) as error:
-        problems.append(locate(str(error)))
+class _Collecting:
+    """A context that turns errors of the mechanism into problems of the file."""
+
+    def __init__(self, problems: list[Problem], locate: Callable[[str], Problem]) -> None:
+        self._problems, self._locate = problems, locate
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not isinstance(error, MultiArmError):
+            return False
+        self._problems.append(self._locate(str(error)))
+        return True
