@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,10 +49,10 @@ def draw_run(
 
     thin = dataset.isel(time=slice(None, None, max(1, -(-dataset.sizes["time"] // POINTS))))
     panels: list[tuple[str, Callable[[Axes], bool]]] = [
-        (title, lambda ax, draw=draw: draw(ax, thin, limits)) for title, draw in PANELS.items()
+        (title, partial(draw, data=thin, limits=limits)) for title, draw in PANELS.items()
     ]
     if tracking:
-        panels.insert(0, ("distance from the path [mm]", lambda ax: _tracking(ax, tracking)))
+        panels.insert(0, ("distance from the path [mm]", partial(_tracking, tracking=tracking)))
     figure = Figure(figsize=(10, 1.0), layout="constrained")
     drawn: list[Axes] = []
     for title, draw in panels:
@@ -155,7 +156,7 @@ def _closure(ax: Axes, data: xr.Dataset, limits: Any) -> bool:
     return True
 
 
-PANELS: dict[str, Callable[[Axes, xr.Dataset, Any], bool]] = {
+PANELS: dict[str, Callable[..., bool]] = {
     "largest torque": _torques,
     "largest speed": _speeds,
     "grasp force": lambda ax, data, limits: _by_grasp(ax, data, "wrench", "N"),

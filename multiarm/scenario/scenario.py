@@ -108,15 +108,7 @@ class Scenario:
             The start names something unknown, or the loops cannot be closed.
         """
         start = self.content.start
-        holding = model
-        if any(not grasp.active for grasp in self.content.grasps.values()):
-            mechanism = Builder(self.content, self.document, self.folder).mechanism(inactive=False)
-            holding = self._compile(mechanism)
-            if holding.velocity_names != model.velocity_names:
-                raise ScenarioError(
-                    self.document.file,
-                    [self.document.problem(("cuts",), "grasps that are made later must be cut: use cuts: grasps")],
-                )
+        holding = self.holding(model)
         guess = self._by_name(("start", "guess"), start.guess, holding.q_slice)
         velocities = self._by_name(("start", "velocities"), start.velocities, holding.v_slice)
         for i, name in enumerate(start.hold):
@@ -126,6 +118,17 @@ class Scenario:
         except MultiArmError as error:
             raise self._error(("start",), error) from error
         return state if holding is model else model.state(q=state.q, v=state.v)
+
+    def holding(self, model: Model) -> Model:
+        """The model with only the grasps that hold at the start; its coordinates are those of `model`."""
+        if all(grasp.active for grasp in self.content.grasps.values()):
+            return model
+        mechanism = Builder(self.content, self.document, self.folder).mechanism(inactive=False)
+        holding = self._compile(mechanism)
+        if holding.velocity_names != model.velocity_names:
+            message = "grasps that are made or released during the run must be cut: use cuts: grasps, or name them"
+            raise ScenarioError(self.document.file, [self.document.problem(("cuts",), message)])
+        return holding
 
     def _scattered(self, model: Model, guess: Mapping[str, np.ndarray]) -> State:
         """The guess, with the joints that are not held moved at random as the scenario asks."""
