@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from multiarm.cli.application import app
-from multiarm.cli.reporting import errors_reported, out, print_json, say
+from multiarm.cli.reporting import errors_reported, out, print_json, print_rows, say
 
 __all__ = ["check", "list_scenarios", "show"]
 
@@ -27,12 +26,7 @@ def list_scenarios(as_json: AsJson = False) -> None:
     if as_json:
         print_json({"scenarios": [{"name": name, "description": text} for name, text in known.items()]})
         return
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
-    for name, text in known.items():
-        table.add_row(name, text)
-    out().print(table, soft_wrap=False)
+    print_rows(known.items())
 
 
 @app.command()
@@ -60,19 +54,15 @@ def show(
     console.print()
     console.print(str(overview.model), markup=False)
     console.print()
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for label, value in overview.rows():
-        table.add_row(label, value)
-    console.print(table)
+    print_rows(overview.rows())
     if figure is not None:
         say(f"wrote {figure}")
 
 
 def _draw(topology: Any, path: Path) -> None:
-    from matplotlib.backends import backend_registry  # noqa: F401  (fails early where matplotlib is broken)
     from matplotlib.figure import Figure
 
-    from graphs import draw_topology
+    from graphs.drawing import draw_topology
     from multiarm.errors import BadInputError
 
     drawing = Figure(figsize=(10, 7))
@@ -107,9 +97,5 @@ def check(
     if as_json:
         print_json({"ok": True, **overview.to_dict()})
         return
-    console = out()
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for label, value in overview.rows():
-        table.add_row(label, value)
-    console.print(table)
-    console.print(f"{file}: ok")
+    print_rows(overview.rows())
+    typer.echo(f"{file}: ok")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from multiarm.errors import MultiArmError
 
-__all__ = ["EXIT", "errors_reported", "out", "print_json", "say"]
+__all__ = ["EXIT", "errors_reported", "out", "print_json", "print_rows", "say"]
 
 EXIT = {"done": 0, "stopped": 1, "usage": 2, "result": 3, "interrupted": 130}
 
@@ -37,6 +38,23 @@ def say(message: str, style: str = "") -> None:
 def print_json(value: Any) -> None:
     """One JSON object on standard output."""
     typer.echo(json.dumps(value, allow_nan=False))
+
+
+def print_rows(rows: Iterable[tuple[str, str]]) -> None:
+    """Labels and values in two columns; each pair on one line where output is no terminal."""
+    found = list(rows)
+    console = out()
+    width = max((len(label) for label, _ in found), default=0)
+    if not console.is_terminal:
+        for label, value in found:
+            typer.echo(f"{label:<{width}}  {value}".rstrip())
+        return
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for label, value in found:
+        table.add_row(Text(label), Text(value))
+    console.print(table, soft_wrap=False)
 
 
 def errors_reported(command: Callable[P, None]) -> Callable[P, None]:
@@ -61,9 +79,7 @@ def errors_reported(command: Callable[P, None]) -> Callable[P, None]:
 
 def exit_code_of(error: Exception) -> int:
     """The exit code for an error: 3 for files that cannot be written or read, else 2."""
-    if isinstance(error, OSError) and not isinstance(error, ImportError):
-        return EXIT["result"]
-    return EXIT["usage"]
+    return EXIT["result"] if isinstance(error, OSError) else EXIT["usage"]
 
 
 def _message(error: Exception) -> str:
