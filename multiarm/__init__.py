@@ -21,6 +21,8 @@ Conventions, the same everywhere
 - A force is reported with its point, axes, on whom and by whom (`Wrench`).
 """
 
+from typing import TYPE_CHECKING, Any
+
 from contacts import Box, Capsule, Cylinder, Mesh, Sphere
 from multiarm import robots
 from multiarm.arms import Arm
@@ -73,16 +75,31 @@ from multiarm.urdf import load_urdf
 from multiarm.version import __version__
 from multiarm.wrench import Wrench
 
+if TYPE_CHECKING:
+    from multiarm.scenario import Scenario, ScenarioError, load_scenario, scenarios
+
 __all__ = [
     "Arm", "BadInputError", "Body", "Box", "Capsule", "ClosedChainSolution", "Compiled", "ContradictionError",
     "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError",
     "Grasp", "GraspMotion", "ImmobileWarning", "Joint", "JointForces", "JointMotion", "JointReaction",
     "JointReactions", "Kinematics", "LoadSplit", "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model",
-    "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError", "RobotFileWarning",
-    "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw", "UnknownNameError", "UnphysicalInertiaWarning",
-    "UnreachableMotionError", "Wrench", "__version__", "assemble", "center_of_mass", "closed_chain_inverse_dynamics",
-    "compiled", "dense", "energy", "follow", "forward_dynamics", "grasped", "hybrid_dynamics", "interbody_forces",
-    "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "load_mjcf", "load_urdf", "log_determinant",
-    "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "operational_compliance", "operators",
-    "polynomial_law", "pose", "project", "robots", "sine_law", "smoother", "tree_forward_dynamics",
+    "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError",
+    "RobotFileWarning", "Scenario", "ScenarioError", "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw",
+    "UnknownNameError", "UnphysicalInertiaWarning", "UnreachableMotionError", "Wrench", "__version__", "assemble",
+    "center_of_mass", "closed_chain_inverse_dynamics", "compiled", "dense", "energy", "follow", "forward_dynamics",
+    "grasped", "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics",
+    "load_mjcf", "load_scenario", "load_urdf", "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility",
+    "momentum", "operational_compliance", "operators", "polynomial_law", "pose", "project", "robots", "scenarios",
+    "sine_law", "smoother", "tree_forward_dynamics",
 ]  # fmt: skip
+
+_SCENARIO_NAMES = ("Scenario", "ScenarioError", "load_scenario", "scenarios")
+
+
+def __getattr__(name: str) -> Any:
+    """Names of the scenario layer, loaded when first used: reading files takes packages that a computation does not."""
+    if name in _SCENARIO_NAMES:
+        from multiarm import scenario
+
+        return getattr(scenario, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

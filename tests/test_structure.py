@@ -22,6 +22,8 @@ STAGES = (
     {"operators", "solution", "energy", "forces", "dynamics", "filtering", "laws", "prepared"},
     {"manifold", "load", "constraints", "cut_coordinates", "determinacy", "solvers"},
     {"closed_chain", "closed_chain_inverse", "assembly", "mobility"},
+    {"scenario"},
+    {"cli"},
 )
 
 
@@ -72,7 +74,19 @@ def test_import_loads_nothing_heavy_that_may_not_be_used():
     loaded = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout
-    heavy = {"cvxpy", "matplotlib", "yourdfpy", "viser", "xarray", "trimesh", "pinocchio", "mujoco"}
+    heavy = {
+        "cvxpy",
+        "matplotlib",
+        "yourdfpy",
+        "viser",
+        "xarray",
+        "trimesh",
+        "pinocchio",
+        "mujoco",
+        "pydantic",
+        "typer",
+        "rich",
+    }
     assert not heavy & set(loaded.split())
 
 

@@ -43,8 +43,14 @@ class Overview:
         """Label and value of everything worth a line."""
         content, found = self.scenario.content, self.mobility
         later = [name for name, grasp in content.grasps.items() if not grasp.active]
+        parts = (
+            (self.model.arms, ("arm", "arms")),
+            (content.bodies, ("body", "bodies")),
+            (content.joints, ("joint", "joints")),
+            (content.grasps, ("grasp", "grasps")),
+        )
         lines = [
-            ("parts", f"{len(self.model.arms)} arms, {len(content.bodies)} bodies, {len(content.grasps)} grasps"),
+            ("parts", ", ".join(_counted(len(what), *words) for what, words in parts)),
             ("coordinates", f"nq {self.model.nq}, nv {self.model.nv}"),
             ("cuts", ", ".join(self.model.cuts) or "none"),
             ("constraint rows", f"{found.rows}, {found.rank} of them independent at the start"),
@@ -97,6 +103,10 @@ class Overview:
             "conditioning": min(where.conditioning for where in self.reach),
             "effort": self.effort,
         }
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
 
 
 def overview_of(scenario: Scenario, along_paths: bool = False) -> Overview:
