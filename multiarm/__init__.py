@@ -24,7 +24,7 @@ Conventions, the same everywhere
 from typing import TYPE_CHECKING, Any
 
 from contacts import Box, Capsule, Cylinder, Mesh, Sphere
-from multiarm import robots
+from multiarm import controllers, paths, robots
 from multiarm.arms import Arm
 from multiarm.assembly import assemble, grasped, project
 from multiarm.closed_chain import ClosedChainSolution, forward_dynamics
@@ -39,10 +39,24 @@ from multiarm.dynamics import (
     operational_compliance,
     tree_forward_dynamics,
 )
+from multiarm.elements import (
+    BodySpring,
+    Bushing,
+    Elements,
+    JointDamper,
+    JointFriction,
+    JointLimit,
+    JointSpring,
+    Push,
+    PushTable,
+    compliant_grasp,
+    limit_margin,
+)
 from multiarm.energy import Energy, Momentum, center_of_mass, energy, momentum
 from multiarm.errors import (
     BadInputError,
     ContradictionError,
+    ControllerError,
     DescriptionError,
     GraphError,
     ImmobileWarning,
@@ -51,6 +65,7 @@ from multiarm.errors import (
     OpenLoopError,
     RobotFileError,
     RobotFileWarning,
+    SimulationError,
     SingularInertiaError,
     UnknownNameError,
     UnphysicalInertiaWarning,
@@ -69,8 +84,24 @@ from multiarm.operators import Operators, dense, operators
 from multiarm.poses import pose
 from multiarm.prepared import Compiled, compiled
 from multiarm.reactions import JointReaction, JointReactions
+from multiarm.simulation import (
+    HandOver,
+    Hold,
+    Payload,
+    Release,
+    Simulation,
+    Steer,
+    Stop,
+    Watch,
+    holding,
+    near_singularity,
+    simulate,
+    with_payload,
+)
+from multiarm.slip import SlipMargin, slip_margin, slip_margins
 from multiarm.solution import JointForces, Solution, interbody_forces
 from multiarm.state import State
+from multiarm.trajectory import CorruptRecordingError, Event, RecordingError, Trajectory, load_trajectory
 from multiarm.urdf import load_urdf
 from multiarm.version import __version__
 from multiarm.wrench import Wrench
@@ -79,18 +110,23 @@ if TYPE_CHECKING:
     from multiarm.scenario import Scenario, ScenarioError, load_scenario, scenarios
 
 __all__ = [
-    "Arm", "BadInputError", "Body", "Box", "Capsule", "ClosedChainSolution", "Compiled", "ContradictionError",
-    "Coupling", "CutJoint", "Cylinder", "DescriptionError", "Energy", "FilterQuantities", "Frame", "GraphError",
-    "Grasp", "GraspMotion", "ImmobileWarning", "Joint", "JointForces", "JointMotion", "JointReaction",
-    "JointReactions", "Kinematics", "LoadSplit", "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model",
-    "Moment", "Momentum", "MultiArmError", "OpenLoopError", "Operators", "Robot", "RobotFileError",
-    "RobotFileWarning", "Scenario", "ScenarioError", "SingularInertiaError", "Solution", "Sphere", "State", "TimeLaw",
-    "UnknownNameError", "UnphysicalInertiaWarning", "UnreachableMotionError", "Wrench", "__version__", "assemble",
-    "center_of_mass", "closed_chain_inverse_dynamics", "compiled", "dense", "energy", "follow", "forward_dynamics",
-    "grasped", "hybrid_dynamics", "interbody_forces", "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics",
-    "load_mjcf", "load_scenario", "load_urdf", "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility",
-    "momentum", "operational_compliance", "operators", "polynomial_law", "pose", "project", "robots", "scenarios",
-    "sine_law", "smoother", "tree_forward_dynamics",
+    "Arm", "BadInputError", "Body", "BodySpring", "Box", "Bushing", "Capsule", "ClosedChainSolution", "Compiled",
+    "ContradictionError", "ControllerError", "CorruptRecordingError", "Coupling", "CutJoint", "Cylinder",
+    "DescriptionError", "Elements", "Energy", "Event", "FilterQuantities", "Frame", "GraphError", "Grasp",
+    "GraspMotion", "HandOver", "Hold", "ImmobileWarning", "Joint", "JointDamper", "JointForces", "JointFriction",
+    "JointLimit", "JointMotion", "JointReaction", "JointReactions", "JointSpring", "Kinematics", "LoadSplit",
+    "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model", "Moment", "Momentum", "MultiArmError",
+    "OpenLoopError", "Operators", "Payload", "Push", "PushTable", "RecordingError", "Release", "Robot",
+    "RobotFileError", "RobotFileWarning", "Scenario", "ScenarioError", "Simulation", "SimulationError",
+    "SingularInertiaError", "SlipMargin", "Solution", "Sphere", "State", "Steer", "Stop", "TimeLaw", "Trajectory",
+    "UnknownNameError", "UnphysicalInertiaWarning", "UnreachableMotionError", "Watch", "Wrench", "__version__",
+    "assemble", "center_of_mass", "closed_chain_inverse_dynamics", "compiled", "compliant_grasp", "controllers",
+    "dense", "energy", "follow", "forward_dynamics", "grasped", "holding", "hybrid_dynamics", "interbody_forces",
+    "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "limit_margin", "load_mjcf", "load_scenario",
+    "load_trajectory", "load_urdf", "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility", "momentum",
+    "near_singularity", "operational_compliance", "operators", "paths", "polynomial_law", "pose", "project", "robots",
+    "scenarios", "simulate", "sine_law", "slip_margin", "slip_margins", "smoother", "tree_forward_dynamics",
+    "with_payload",
 ]  # fmt: skip
 
 _SCENARIO_NAMES = ("Scenario", "ScenarioError", "load_scenario", "scenarios")

@@ -138,17 +138,20 @@ def _within_cut_limits(model: Model, start: np.ndarray, closed: _Trial, movable:
     )
 
 
-def grasped(model: Model, state: State) -> Model:
+def grasped(model: Model, state: State, names: Iterable[str] | None = None) -> Model:
     """The model in which every grasp without a place on its object (`at=None`) holds it where the tip is in `state`.
+
+    With `names`, only those of them.
 
     The contact frame is then the tip's frame: its z axis is the inward normal of a soft finger or a point, and the free
     axis of a revolute grasp.
     """
-    if not model.open_grasps:
+    chosen = [name for name in model.open_grasps if names is None or name in set(names)]
+    if not chosen:
         return model
     kin = kinematics(model, state)
     grasps, cuts = dict(model.grasps), dict(model.cuts)
-    for name in model.open_grasps:
+    for name in chosen:
         grasp, cut = grasps[name], cuts[name]  # a grasp without a place is always cut
         at = kin.pose(grasp.body).inv() * kin.pose(grasp.tip)
         grasps[name] = replace(grasp, at=at)

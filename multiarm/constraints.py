@@ -23,7 +23,7 @@ from multiarm.model import CutJoint, Model, grasp_as_joint
 from multiarm.state import State
 from multiarm.sweeps import layout as at
 from multiarm.sweeps.kinematics import jacobian as jacobian_kernel
-from multiarm.sweeps.loops import settle_cuts
+from multiarm.sweeps.loops import RANK_TOLERANCE, settle_cuts
 from multiarm.workspace import Workspace
 
 __all__ = ["Constraints", "CutConstraint", "constraints"]
@@ -126,7 +126,7 @@ class Constraints:
 
         Rows that are redundant on the constraints differ by as much as the gaps are open off them.
         """
-        return max(1e-10, 10.0 * float(np.abs(self.gap).max(initial=0.0)))
+        return max(RANK_TOLERANCE, 10.0 * float(np.abs(self.gap).max(initial=0.0)))
 
     def rank_of(self, values: np.ndarray, weights: np.ndarray | float = 1.0) -> int:
         """How many singular values of J are more than rounding; of J with its columns times `weights`.

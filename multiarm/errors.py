@@ -9,6 +9,7 @@ from graphs.errors import GraphError, MultiArmError, UnknownNameError
 __all__ = [
     "BadInputError",
     "ContradictionError",
+    "ControllerError",
     "DescriptionError",
     "GraphError",
     "ImmobileWarning",
@@ -17,6 +18,7 @@ __all__ = [
     "OpenLoopError",
     "RobotFileError",
     "RobotFileWarning",
+    "SimulationError",
     "SingularInertiaError",
     "UnknownNameError",
     "UnphysicalInertiaWarning",
@@ -108,3 +110,20 @@ class ImmobileWarning(UserWarning):
 
 class UnphysicalInertiaWarning(UserWarning):
     """Published inertias that no rigid body can have, kept as given."""
+
+
+class SimulationError(MultiArmError, RuntimeError):
+    """A run that cannot go on; ``time`` [s] and ``step`` say when, ``joint`` where that is known.
+
+    ``trajectory`` is what had been computed until then, if it was kept in memory.
+    """
+
+    trajectory: object = None
+
+    def __init__(self, message: str, time: float, step: int, joint: str | None = None) -> None:
+        super().__init__(f"at t = {time:.9g} s (step {step}): {message}")
+        self.time, self.step, self.joint = time, step, joint
+
+
+class ControllerError(SimulationError):
+    """A controller returned something that is no torque."""

@@ -82,6 +82,7 @@ class _Cut:
     hubs: tuple[int, int]  # links, parent's side first
     joint: CutJoint | None = None
     ratio: float = 0.0
+    shift: float = 0.0
 
 
 class _Layout:
@@ -112,17 +113,18 @@ class _Layout:
             first_row += cut.rows
         for coupling in self.model.couplings:
             source, driven = (self.model.joints[name].links[0] for name in (coupling.source, coupling.joint))
-            found.append(self._cut(coupling.joint, lo.COUPLING, source, driven, 1, first_row, ratio=coupling.ratio))
+            place = self._cut(coupling.joint, lo.COUPLING, source, driven, 1, first_row)
+            found.append(replace(place, ratio=coupling.ratio, shift=coupling.offset))
             first_row += 1
         return found
 
     def _cut(
         self, name: str, kind: int, parent: int, child: int, rows: int, first_row: int,
-        joint: CutJoint | None = None, ratio: float = 0.0,
+        joint: CutJoint | None = None,
     ) -> _Cut:  # fmt: skip
         (near, near_hub), (far, far_hub) = self._way(parent), self._way(child)
         axes = frozenset(near) | frozenset(far)
-        return _Cut(name, kind, parent, child, rows, first_row, axes, (near_hub, far_hub), joint, ratio)
+        return _Cut(name, kind, parent, child, rows, first_row, axes, (near_hub, far_hub), joint)
 
     def _clusters(self) -> list[list[_Cut]]:
         """Cuts that share an axis with each other, in the order of their first rows."""
@@ -198,7 +200,7 @@ def _make_tables(model: Model) -> LoopTables:
     )  # fmt: skip
     n = 6 * len(hubs)
     sizes = {lo.HUB_FRAMES: 12 * len(hubs), lo.WHITE: links * width, lo.SYSTEM: n * n}
-    sizes |= {lo.RIGHT: n, lo.ALPHA: n, lo.SPARE: n, lo.WEAK: rows * (links + n + 2 * rows + 3)}
+    sizes |= {lo.RIGHT: n, lo.SPARE: n, lo.WEAK: rows * (links + n + 2 * rows + 3)}
     room_size = 0
     for column, size in sizes.items():
         loop[0, column] = room_size
@@ -251,7 +253,8 @@ def _fill_cuts(loop: np.ndarray, table: np.ndarray, plan: _Layout, number: dict[
             )  # fmt: skip
             if cut.joint is not None:
                 _fill_joint(loop[first_cut + c], table[c], plan.model, cut.joint)
-            table[c, lo.RATIO] = cut.ratio
+            else:
+                table[c, lo.RATIO], table[c, lo.SHIFT] = cut.ratio, cut.shift
             loop[first_cut + c, lo.LOCAL_ROW] = local_row
             local_row += cut.rows
             c += 1

@@ -187,3 +187,43 @@ def want_left(tree, link, loop, cut, out):
         for i in range(loop[row, lo.COUNT]):
             largest = max(largest, abs(cut[c, lo.WANT + i]))
     return largest
+
+
+@value
+def hub_vector(loop, room):
+    """Innovations of the hubs, then their accelerations."""
+    return room[loop[0, lo.RIGHT] : loop[0, lo.RIGHT] + 6 * loop[0, lo.HUBS]]
+
+
+def make_correction(solve):
+    """A correction by `solve`, which turns WANT into multipliers, innovations and accelerations of the hubs."""
+
+    @step
+    def correct(tree, link, loop, cut, room, weak, out):
+        """Solve for WANT and add what the multipliers change to theta'' and the links."""
+        right = hub_vector(loop, room)
+        right[:] = 0.0
+        for k in range(tree.shape[0]):
+            link[k, at.NU] = 0.0
+        solve(link, loop, cut, room, right, weak)
+        smooth_change(tree, link, loop, room, right, out)
+
+    return correct
+
+
+def make_refinement(correct):
+    """Refinement by a correction made above."""
+
+    @step
+    def refine(tree, link, loop, cut, room, weak, out):
+        """Correct again for what is still missing, as long as that helps: weak directions take several steps."""
+        left = want_left(tree, link, loop, cut, out)
+        for _ in range(lo.MOST_STEPS):
+            if left == 0.0:
+                break
+            correct(tree, link, loop, cut, room, weak, out)
+            before, left = left, want_left(tree, link, loop, cut, out)
+            if not left < 0.5 * before:
+                break
+
+    return refine

@@ -27,12 +27,14 @@ from numba import njit
 from numba.core import caching
 from numba.core.errors import TypingError
 
-__all__ = ["cache_folder", "kernel", "source_digest", "step", "value"]
+__all__ = ["cache_folder", "kernel", "long_kernel", "source_digest", "step", "value", "woven"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Fused multiply-add is the only liberty taken: it rounds once instead of twice. IEEE otherwise.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+# What the arrays of kernels hold where it is not float64, by the names of the arguments.
+NOT_FLOAT = dict.fromkeys(("tree", "loop", "whole", "orders", "moves"), (np.int64,)) | {"prescribed": (np.bool_,)}
 SOURCES = Path(__file__).resolve().parent
 KEEP_DAYS = 30
 
@@ -123,11 +125,20 @@ class _KernelCache(caching.FunctionCache):
             self.disable()
 
 
+def long_kernel(function: Callable[..., Any]) -> Callable[..., int]:
+    """A kernel that runs for long: other threads of Python go on meanwhile."""
+    return _kernel(function, nogil=True)
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., int]:
     """Compile `function` on first call and keep the machine code on disk."""
+    return _kernel(function)
+
+
+def _kernel(function: Callable[..., Any], **options: Any) -> Callable[..., int]:
     if Path(function.__code__.co_filename).resolve().parent != SOURCES:
         raise ImportError(f"kernel {function.__name__} must live in {SOURCES}, whose digest keys the cache")
-    dispatcher = njit(**OPTIONS)(function)
+    dispatcher = njit(**OPTIONS, **options)(function)
     if dispatcher is function:  # NUMBA_DISABLE_JIT: plain Python, for debugging
         return function
     dispatcher._cache = _KernelCache(function)
@@ -155,7 +166,7 @@ def _require_plain_arrays(function: Callable[..., Any], args: tuple[Any, ...]) -
     for name, x in zip(signature(function).parameters, args, strict=False):
         if isinstance(x, bool | int | float | tuple):
             continue
-        types = {"tree": (np.int64,), "loop": (np.int64,), "prescribed": (np.bool_,)}.get(name, (np.float64,))
+        types = NOT_FLOAT.get(name, (np.float64,))
         if not isinstance(x, np.ndarray) or x.dtype not in types or not x.flags.c_contiguous:
             found = f"{x.dtype} with strides {x.strides}" if isinstance(x, np.ndarray) else type(x).__name__
             raise TypeError(
@@ -166,6 +177,15 @@ def _require_plain_arrays(function: Callable[..., Any], args: tuple[Any, ...]) -
 def value(function: Function) -> Function:
     """Compile a small function on values into whatever kernel calls it."""
     return njit(forceinline=True, **OPTIONS)(function)
+
+
+def woven(function: Function) -> Function:
+    """Copy a function into whatever calls it, before compilation.
+
+    For the outer layers of large kernels: every function that is compiled on its own costs another optimisation of all
+    that it calls.
+    """
+    return njit(inline="always", **OPTIONS)(function)
 
 
 def step(function: Function) -> Function:

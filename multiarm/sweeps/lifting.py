@@ -181,13 +181,19 @@ def couple_on_axes(link, loop, omega, white, g, column):
 
 
 @value
+def press(loop, cut, g):
+    """Add CHANGE to lambda of cluster g."""
+    row = cluster_row(loop, g)
+    for c in range(loop[row, lo.FIRST_CUT], loop[row, lo.FIRST_CUT] + loop[row, lo.CLUSTER_CUTS]):
+        for i in range(LANES):
+            cut[c, lo.LAMBDA + i] += cut[c, lo.CHANGE + i]
+
+
+@value
 def innovate(link, loop, cut, white, g):
-    """Add CHANGE to lambda of cluster g, and D^-1 H psi B CHANGE to the innovations."""
+    """Add D^-1 H psi B CHANGE of cluster g to the innovations."""
     row = cluster_row(loop, g)
     first = loop[row, lo.FIRST_CUT]
-    for s in range(loop[row, lo.CLUSTER_CUTS]):
-        for i in range(LANES):
-            cut[first + s, lo.LAMBDA + i] += cut[first + s, lo.CHANGE + i]
     k = loop[row, lo.FIRST_AXIS]
     while k > 0:
         total = 0.0

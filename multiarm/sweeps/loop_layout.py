@@ -15,9 +15,9 @@ MOST_STEPS = 12  # of refinement, where there are weak directions
 # Row 0 of `loop`: how many there are of each, rows of all cuts together, lanes of the widest cluster.
 LINKS, CUTS, CLUSTERS, HUBS, ROWS, WIDTH = range(6)
 # The same row: where things stand in `room`.
-HUB_FRAMES, WHITE, SYSTEM, RIGHT, ALPHA, SPARE, WEAK = range(6, 13)
+HUB_FRAMES, WHITE, SYSTEM, RIGHT, SPARE, WEAK = range(6, 12)
 # The same row, written by the solvers: number of independent rows.
-RANK = 13
+RANK = 12
 
 # Row of link k is FIRST_LINK + k: its role, the number of its hub, the next axis of its cluster (0 after the last).
 FIRST_LINK = 1
@@ -50,6 +50,7 @@ AXIS_ON_PARENT = 24  # axes that the angular gap is measured by, in the two fram
 AXIS_ON_CHILD = 27
 WANTED = 30  # cosine of the angle between them (universal)
 RATIO = 31  # of a coupling
+SHIFT = 32  # of a coupling, in place of what follows
 LOCAL = 32  # six rows of N in the axes that ROW_AXES says; for ACROSS the two axes, on the parent and on the child
 
 # Columns that kernels compute; blocks of lanes are component by component.

@@ -31,7 +31,7 @@ from multiarm.sweeps.values import (
     sub3,
 )
 
-RANK_TOLERANCE, WIDEST_TOLERANCE = 1e-10, 1e-4  # on the constraints, and far off them
+RANK_TOLERANCE, WIDEST_TOLERANCE = 1e-13, 1e-4  # on the constraints, and far off them
 COINCIDE = 1e-24  # square of the sine below which two axes have any common normal
 
 

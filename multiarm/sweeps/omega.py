@@ -72,13 +72,13 @@ def push_hubs(tree, link, loop, room, right, tau):
 
 
 @step
-def release_hubs(loop, room, right, alpha):
-    """alpha = L^-* of the innovations of every hub."""
+def release_hubs(loop, room, right):
+    """alpha = L^-* of the innovations of every hub, in their place."""
     for h in range(loop[0, lo.HUBS]):
         factors, roots = load_factors(room, loop[0, lo.SYSTEM] + 36 * h)
         found = back_six(factors, scale_six(roots, load_six(right, 6 * h)))
         for i in range(6):
-            alpha[6 * h + i] = found[i]
+            right[6 * h + i] = found[i]
 
 
 @value
@@ -183,7 +183,7 @@ def turn_omega(link, loop, cut, room, white):
 
 @step
 def solve_omega(loop, cut, room, turned):
-    """CHANGE = Omega^-1 WANT, least in norm where Omega has been turned."""
+    """CHANGE = Omega^-1 WANT, least in norm where Omega has been turned; added to the multipliers."""
     omega, _, v, sizes, y, x = omega_tables(loop, room)
     rows = len(y)
     for c in range(loop[0, lo.CUTS]):
@@ -202,13 +202,14 @@ def solve_omega(loop, cut, room, turned):
     for c in range(loop[0, lo.CUTS]):
         for lane in range(loop[cut_row(loop, c), lo.COUNT]):
             cut[c, lo.CHANGE + lane] = y[loop[cut_row(loop, c), lo.FIRST_ROW] + lane]
+            cut[c, lo.LAMBDA + lane] += cut[c, lo.CHANGE + lane]
 
 
 @step
-def spread(link, loop, cut, white, right):
-    """Add what CHANGE does to the innovations of the axes and of the hubs, and to the multipliers."""
+def spread(link, loop, cut, room, right):
+    """Add what CHANGE does to the innovations of the axes and of the hubs."""
     for g in range(loop[0, lo.CLUSTERS]):
-        innovate(link, loop, cut, white, g)
+        innovate(link, loop, cut, white_table(loop, room), g)
     for c in range(loop[0, lo.CUTS]):
         row = cut_row(loop, c)
         for a in range(6):
@@ -218,6 +219,30 @@ def spread(link, loop, cut, white, right):
                     right[6 * loop[row, lo.CHILD_HUB] + a] += s * cut[c, lo.CHILD_REACH + LANES * a + lane]
                 if loop[row, lo.PARENT_HUB] >= 0:
                     right[6 * loop[row, lo.PARENT_HUB] + a] += s * cut[c, lo.PARENT_REACH + LANES * a + lane]
+
+
+@step
+def spread_turned(link, loop, room, right):
+    """The same from the turned factor: computed from multipliers of weak directions it would be lost in rounding."""
+    _, felt, _, sizes, _, x = omega_tables(loop, room)
+    links = loop[0, lo.LINKS]
+    for i in range(len(sizes)):
+        for k in range(1, links):
+            if felt[i, k] != 0.0:
+                link[k, at.NU] += math.sqrt(link[k, at.D_INVERSE]) * felt[i, k] * x[i]
+        for a in range(len(right)):
+            right[a] += felt[i, links + a] * x[i]
+
+
+@step
+def solve_all(link, loop, cut, room, right, turned):
+    """Multipliers and innovations for the present WANT, added to those before; the hubs' accelerations in `right`."""
+    solve_omega(loop, cut, room, turned)
+    if turned:
+        spread_turned(link, loop, room, right)
+    else:
+        spread(link, loop, cut, room, right)
+    release_hubs(loop, room, right)
 
 
 @step

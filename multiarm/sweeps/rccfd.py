@@ -7,45 +7,14 @@ from __future__ import annotations
 
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
-from multiarm.sweeps.closing import smooth_all, smooth_change, want_left
-from multiarm.sweeps.jit import kernel, step, value
-from multiarm.sweeps.lifting import white_table
+from multiarm.sweeps.closing import hub_vector, make_correction, make_refinement, smooth_all, want_left
+from multiarm.sweeps.jit import kernel
 from multiarm.sweeps.loops import cut_row
-from multiarm.sweeps.omega import prepare, release_hubs, solve_omega, spread, want_beside_hubs
+from multiarm.sweeps.omega import prepare, release_hubs, solve_all, want_beside_hubs
 from multiarm.sweeps.outward import fits
 
-
-@value
-def hub_vectors(loop, room):
-    """Innovations and accelerations of the hubs."""
-    n = 6 * loop[0, lo.HUBS]
-    return room[loop[0, lo.RIGHT] : loop[0, lo.RIGHT] + n], room[loop[0, lo.ALPHA] : loop[0, lo.ALPHA] + n]
-
-
-@step
-def correct(tree, link, loop, cut, room, turned, out):
-    """Solve for WANT and add what the multipliers change to theta''."""
-    right, alpha = hub_vectors(loop, room)
-    right[:] = 0.0
-    for k in range(tree.shape[0]):
-        link[k, at.NU] = 0.0
-    solve_omega(loop, cut, room, turned)
-    spread(link, loop, cut, white_table(loop, room), right)
-    release_hubs(loop, room, right, alpha)
-    smooth_change(tree, link, loop, room, alpha, out)
-
-
-@step
-def refine(tree, link, loop, cut, room, out):
-    """Correct again for what is still missing, as long as that helps: weak directions take several steps."""
-    left = want_left(tree, link, loop, cut, out)
-    for _ in range(lo.MOST_STEPS):
-        if left == 0.0:
-            break
-        correct(tree, link, loop, cut, room, True, out)
-        before, left = left, want_left(tree, link, loop, cut, out)
-        if not left < 0.5 * before:
-            break
+correct = make_correction(solve_all)
+refine = make_refinement(correct)
 
 
 @kernel
@@ -57,16 +26,16 @@ def rccfd1(tree, link, loop, cut, room, q, v, tau, out):
     """
     if not fits(tree, len(q), len(v), len(tau), len(out)):
         return at.WRONG_LENGTH
-    right, alpha = hub_vectors(loop, room)
+    right = hub_vector(loop, room)
     bad, turned = prepare(tree, link, loop, cut, room, right, q, v, tau)
     if bad != 0:
         return bad
-    release_hubs(loop, room, right, alpha)
-    smooth_all(tree, link, loop, room, alpha, out)
+    release_hubs(loop, room, right)
+    smooth_all(tree, link, loop, room, right, out)
     want_left(tree, link, loop, cut, out)
     correct(tree, link, loop, cut, room, turned, out)
     if turned:
-        refine(tree, link, loop, cut, room, out)
+        refine(tree, link, loop, cut, room, turned, out)
     return 0
 
 
@@ -78,17 +47,15 @@ def rccfd2(tree, link, loop, cut, room, q, v, tau, out):
     """
     if not fits(tree, len(q), len(v), len(tau), len(out)):
         return at.WRONG_LENGTH
-    right, alpha = hub_vectors(loop, room)
+    right = hub_vector(loop, room)
     bad, turned = prepare(tree, link, loop, cut, room, right, q, v, tau)
     if bad != 0:
         return bad
     want_beside_hubs(loop, cut, right)
-    solve_omega(loop, cut, room, turned)
-    spread(link, loop, cut, white_table(loop, room), right)
-    release_hubs(loop, room, right, alpha)
-    smooth_all(tree, link, loop, room, alpha, out)
+    solve_all(link, loop, cut, room, right, turned)
+    smooth_all(tree, link, loop, room, right, out)
     if turned:
-        refine(tree, link, loop, cut, room, out)
+        refine(tree, link, loop, cut, room, turned, out)
     return 0
 
 
@@ -101,7 +68,7 @@ def rccfd3(tree, link, loop, cut, room, q, v, tau, out):
     """
     if not fits(tree, len(q), len(v), len(tau), len(out)):
         return at.WRONG_LENGTH
-    right, alpha = hub_vectors(loop, room)
+    right = hub_vector(loop, room)
     bad, turned = prepare(tree, link, loop, cut, room, right, q, v, tau)
     if bad != 0:
         return bad
@@ -109,14 +76,12 @@ def rccfd3(tree, link, loop, cut, room, q, v, tau, out):
         for lane in range(loop[cut_row(loop, c), lo.COUNT]):
             cut[c, lo.WANT + lane] -= cut[c, lo.GOAL + lane]
     want_beside_hubs(loop, cut, right)
-    solve_omega(loop, cut, room, turned)
-    spread(link, loop, cut, white_table(loop, room), right)
-    release_hubs(loop, room, right, alpha)
-    smooth_all(tree, link, loop, room, alpha, out)
+    solve_all(link, loop, cut, room, right, turned)
+    smooth_all(tree, link, loop, room, right, out)
     for c in range(loop[0, lo.CUTS]):
         for lane in range(loop[cut_row(loop, c), lo.COUNT]):
             cut[c, lo.WANT + lane] = cut[c, lo.GOAL + lane]
     correct(tree, link, loop, cut, room, turned, out)
     if turned:
-        refine(tree, link, loop, cut, room, out)
+        refine(tree, link, loop, cut, room, turned, out)
     return 0

@@ -18,7 +18,7 @@ from multiarm.sweeps.blocks import FAINT, STRONG
 from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.lifting import full_measure
 from multiarm.sweeps.loops import cluster_row, cut_row, link_row
-from multiarm.sweeps.skyline import first_unknown, forward_substitute
+from multiarm.sweeps.skyline import back_substitute, first_unknown, forward_substitute
 
 ORTHOGONAL = 1e-15
 TURNS = 40
@@ -186,14 +186,25 @@ def reduce_split(loop, cut, room, right, g):
                 right[a] += reach[i, a] * total / sizes[i]
 
 
+@value
+def drive_axes(link, loop, room, g, i, amount):
+    """Add direction i of cluster g, times `amount`, to the innovations."""
+    felt = felt_table(loop, room, g)
+    k, axis = loop[cluster_row(loop, g), lo.FIRST_AXIS], 0
+    while k > 0:
+        link[k, at.NU] += math.sqrt(link[k, at.D_INVERSE]) * felt[i, axis] * amount
+        k, axis = loop[link_row(k), lo.NEXT_AXIS], axis + 1
+
+
 @step
-def resolve_split(loop, cut, room, alpha, g):
-    """lambda = V* mu, mu = (V want - E alpha) / s^2 where strong; weak ones are in place of `want`."""
+def resolve_split(link, loop, cut, room, alpha, g):
+    """CHANGE = V* mu, mu = (V want - E alpha) / s^2 where strong; weak ones are in place of `want`."""
     row = cluster_row(loop, g)
     v, reach, sizes, want = split_tables(loop, room, g)
     for i in range(len(sizes)):
         if sizes[i] > 0.0:
             want[i] = (want[i] - product(reach[i], alpha)) / sizes[i]
+            drive_axes(link, loop, room, g, i, want[i])
     j = 0
     for c in range(loop[row, lo.FIRST_CUT], loop[row, lo.FIRST_CUT] + loop[row, lo.CLUSTER_CUTS]):
         for lane in range(loop[cut_row(loop, c), lo.COUNT]):
@@ -267,9 +278,13 @@ def factor_weak(loop, room, weak, tolerance, scale):
 
 
 @step
-def solve_weak(loop, room, weak, alpha, right):
-    """Weak multipliers in place of their `want`, and their push on the hubs added to `right`; alpha = S^-1 right."""
-    _, v, sizes, y, x = weak_tables(loop, room, weak)
+def solve_weak(link, loop, room, weak, alpha):
+    """Weak multipliers in place of their `want`; what they do is added to alpha of the hubs and to the innovations.
+
+    The multipliers of a combination are as much larger than what they do as the combination is small, so what they do
+    is taken from the turned factor itself: computed from the multipliers it would be lost in their rounding.
+    """
+    z, v, sizes, y, x = weak_tables(loop, room, weak)
     w = 0
     for g in range(loop[0, lo.CLUSTERS]):
         if is_split(loop, g):
@@ -280,17 +295,27 @@ def solve_weak(loop, room, weak, alpha, right):
                     w += 1
     for i in range(weak):
         x[i] = product(v[i], y) / sizes[i] if sizes[i] > 0.0 else 0.0
+    n = len(alpha)
+    push = room[loop[0, lo.SPARE] : loop[0, lo.SPARE] + n]
+    push[:] = 0.0
+    for j in range(weak):
+        for a in range(n):
+            push[a] += z[j, a] * x[j]
+    back_substitute(loop, room, push)
+    for a in range(n):
+        alpha[a] += push[a]
     w = 0
     for g in range(loop[0, lo.CLUSTERS]):
         if is_split(loop, g):
-            _, reach, squares, want = split_tables(loop, room, g)
+            _, _, squares, want = split_tables(loop, room, g)
             for i in range(len(squares)):
                 if not squares[i] > 0.0:
-                    want[i] = 0.0
+                    want[i] = done = 0.0
                     for j in range(weak):
                         want[i] += v[j, w] * x[j]
-                    for a in range(len(right)):
-                        right[a] += reach[i, a] * want[i]
+                        done += z[j, n + w] * x[j]
+                    if squares[i] < 0.0:
+                        drive_axes(link, loop, room, g, i, done / math.sqrt(-squares[i]))
                     w += 1
 
 

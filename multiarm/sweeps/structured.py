@@ -5,9 +5,17 @@ from __future__ import annotations
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.blocks import factor_block, reduce_block, resolve_block
-from multiarm.sweeps.closing import applied, filter_all, smooth_all, start_cuts, want_left
+from multiarm.sweeps.closing import (
+    applied,
+    filter_all,
+    hub_vector,
+    make_correction,
+    make_refinement,
+    smooth_all,
+    start_cuts,
+)
 from multiarm.sweeps.jit import kernel, step, value
-from multiarm.sweeps.lifting import innovate, lift_cluster, white_table, widest_measure
+from multiarm.sweeps.lifting import innovate, lift_cluster, press, white_table, widest_measure
 from multiarm.sweeps.loops import cluster_row, hub_row, place_all, rank_tolerance
 from multiarm.sweeps.outward import fits
 from multiarm.sweeps.skyline import back_substitute, cholesky, first_unknown, forward_substitute
@@ -42,7 +50,7 @@ def write_symmetric(room, place, stride, p):
 
 
 @step
-def start_system(tree, link, loop, room, right, alpha, tau):
+def start_system(tree, link, loop, room, right, tau):
     """Each hub on its own: P alpha = applied - z."""
     n, start = 6 * loop[0, lo.HUBS], loop[0, lo.SYSTEM]
     for h in range(loop[0, lo.HUBS]):
@@ -54,7 +62,6 @@ def start_system(tree, link, loop, room, right, alpha, tau):
         push = sub6(applied(tree, loop, room, tau, k), load6(link, k, at.FORCE))
         for i in range(3):
             right[6 * h + i], right[6 * h + 3 + i] = push[0][i], push[1][i]
-            alpha[6 * h + i] = alpha[6 * h + 3 + i] = 0.0
 
 
 @value
@@ -78,8 +85,9 @@ def factor_all(tree, link, loop, cut, room, white):
 
 
 @step
-def solve_all(link, loop, cut, room, white, right, alpha, weak):
-    """Multipliers and hubs' accelerations for the present WANT and right-hand side, added to those before."""
+def solve_all(link, loop, cut, room, right, weak):
+    """Multipliers and innovations for the present WANT, added to those before; the hubs' accelerations in `right`."""
+    white = white_table(loop, room)
     for g in range(loop[0, lo.CLUSTERS]):
         row = cluster_row(loop, g)
         if loop[row, lo.METHOD] == lo.BLOCK:
@@ -88,14 +96,10 @@ def solve_all(link, loop, cut, room, white, right, alpha, weak):
             reduce_wide(loop, cut, room, right, g)
         else:
             reduce_split(loop, cut, room, right, g)
-    if weak > 0:
-        spare = room[loop[0, lo.SPARE] : loop[0, lo.SPARE] + len(right)]
-        spare[:] = right
-        forward_substitute(loop, room, spare)
-        back_substitute(loop, room, spare)
-        solve_weak(loop, room, weak, spare, right)
     forward_substitute(loop, room, right)
     back_substitute(loop, room, right)
+    if weak > 0:
+        solve_weak(link, loop, room, weak, right)
     for g in range(loop[0, lo.CLUSTERS]):
         row = cluster_row(loop, g)
         if loop[row, lo.METHOD] == lo.BLOCK:
@@ -103,51 +107,32 @@ def solve_all(link, loop, cut, room, white, right, alpha, weak):
         elif loop[row, lo.METHOD] == lo.WIDE:
             resolve_wide(loop, cut, room, right, g)
         else:
-            resolve_split(loop, cut, room, right, g)
-        innovate(link, loop, cut, white, g)
-    for i in range(len(alpha)):
-        alpha[i] += right[i]
+            resolve_split(link, loop, cut, room, right, g)
+        press(loop, cut, g)
+        if loop[row, lo.METHOD] != lo.SPLIT:
+            innovate(link, loop, cut, white, g)
+
+
+correct = make_correction(solve_all)
+refine = make_refinement(correct)
 
 
 @step
-def refine(tree, link, loop, cut, room, white, right, alpha, weak, out):
-    """Solve again for what is still missing, as long as that helps: weak directions take several steps."""
-    left = want_left(tree, link, loop, cut, out)
-    for _ in range(lo.MOST_STEPS):
-        if left == 0.0:
-            break
-        right[:] = 0.0
-        solve_all(link, loop, cut, room, white, right, alpha, weak)
-        smooth_all(tree, link, loop, room, alpha, out)
-        before, left = left, want_left(tree, link, loop, cut, out)
-        if not left < 0.5 * before:
-            break
+def factorise(tree, link, loop, cut, room, q, v, tau):
+    """Everything up to the first solution: places, filter, clusters and hubs factored; returns (status, weak).
 
-
-@kernel
-def structured(tree, link, loop, cut, room, q, v, tau, out):
-    """theta'' and the multipliers of every cut, the accelerations of hubs unknown beside them; O(n) + O(l).
-
-    K lambda + E alpha = want for each cluster of cuts, P alpha - E* lambda = applied - z for each hub: the clusters are
-    eliminated, which adds their reflected inertia E* K^-1 E to the hubs', and the hubs solved for. Sweeps: outward
-    places, inward filter (5.16), inward unit forces of the cuts (6.3), outward smoother (5.17).
+    Sweeps: outward places, inward filter (5.16), inward unit forces of the cuts (6.3).
     """
-    if not fits(tree, len(q), len(v), len(tau), len(out)):
-        return at.WRONG_LENGTH
     place_all(tree, link, loop, room, q, v)
     bad = filter_all(tree, link, loop, tau)
     if bad != 0:
-        return bad
-    n = 6 * loop[0, lo.HUBS]
-    white = white_table(loop, room)
-    right = room[loop[0, lo.RIGHT] : loop[0, lo.RIGHT] + n]
-    alpha = room[loop[0, lo.ALPHA] : loop[0, lo.ALPHA] + n]
-    start_system(tree, link, loop, room, right, alpha, tau)
+        return bad, 0
+    start_system(tree, link, loop, room, hub_vector(loop, room), tau)
     start_cuts(link, loop, cut)
-    split = factor_all(tree, link, loop, cut, room, white)
+    split = factor_all(tree, link, loop, cut, room, white_table(loop, room))
     bad = cholesky(loop, room)
     if bad != 0:
-        return loop[hub_row(loop, (bad - 1) // 6), lo.HUB_LINK]
+        return loop[hub_row(loop, (bad - 1) // 6), lo.HUB_LINK], 0
     weak = idle = 0
     if split:
         weak = count_weak(loop, room)
@@ -155,8 +140,25 @@ def structured(tree, link, loop, cut, room, q, v, tau, out):
             idle = factor_weak(loop, room, weak, rank_tolerance(link, loop, cut), widest_measure(link, loop, cut))
             mark_idle(loop, cut, room, weak)
     loop[0, lo.RANK] = loop[0, lo.ROWS] - idle
-    solve_all(link, loop, cut, room, white, right, alpha, weak)
-    smooth_all(tree, link, loop, room, alpha, out)
+    return 0, weak
+
+
+@kernel
+def structured(tree, link, loop, cut, room, q, v, tau, out):
+    """theta'' and the multipliers of every cut, the accelerations of hubs unknown beside them; O(n) + O(l).
+
+    K lambda + E alpha = want for each cluster of cuts, P alpha - E* lambda = applied - z for each hub: the clusters are
+    eliminated, which adds their reflected inertia E* K^-1 E to the hubs', and the hubs solved for. Sweeps: those of
+    `factorise`, outward smoother (5.17).
+    """
+    if not fits(tree, len(q), len(v), len(tau), len(out)):
+        return at.WRONG_LENGTH
+    status, weak = factorise(tree, link, loop, cut, room, q, v, tau)
+    if status != 0:
+        return status
+    right = hub_vector(loop, room)
+    solve_all(link, loop, cut, room, right, weak)
+    smooth_all(tree, link, loop, room, right, out)
     if weak > 0:
-        refine(tree, link, loop, cut, room, white, right, alpha, weak, out)
+        refine(tree, link, loop, cut, room, weak, out)
     return 0
