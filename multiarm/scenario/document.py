@@ -55,6 +55,7 @@ class Document:
     """The content of a file, and where each value (and key) of it stands."""
 
     file: str
+    text: str = field(repr=False)
     data: Any
     values: dict[Key, Place] = field(repr=False)
     keys: dict[Key, Place] = field(repr=False)
@@ -111,7 +112,7 @@ def read_document(text: str | bytes, file: str) -> Document:
         raise ScenarioError(file, reader.problems)
     if not reader.started:
         raise refuse("the file is empty; `multiarm new` writes a template")
-    return Document(file, reader.root, reader.values, reader.keys)
+    return Document(file, text, reader.root, reader.values, reader.keys)
 
 
 @dataclass

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError
 
-from multiarm.assembly import assemble
-from multiarm.errors import MultiArmError, UnknownNameError
+from multiarm.assembly import assemble, grasped
+from multiarm.errors import BadInputError, MultiArmError, UnknownNameError
 from multiarm.mechanism import Mechanism
 from multiarm.model import Model
 from multiarm.scenario.building import Builder
@@ -20,6 +21,7 @@ from multiarm.scenario.checking import check_references
 from multiarm.scenario.content import Content
 from multiarm.scenario.document import Document, Key, read_document, read_text
 from multiarm.scenario.errors import Problem, ScenarioError
+from multiarm.scenario.run_parts import SimulationPart
 from multiarm.scenario.validation import content_of
 from multiarm.state import State
 
@@ -85,6 +87,23 @@ class Scenario:
         check_references(scenario.content, document, scenario.folder)
         return scenario
 
+    def with_simulation(self, **changes: Any) -> Scenario:
+        """The same scenario with other settings of its section `simulation`, such as ``duration=1.0``.
+
+        Raises
+        ------
+        BadInputError
+            A setting is unknown or its value is not valid.
+        """
+        settings = self.content.simulation.model_dump() | changes
+        try:
+            checked = SimulationPart.model_validate(settings)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            name = ".".join(str(part) for part in first["loc"])
+            raise BadInputError(f"{name}: {first['msg']}, not {first['input']!r}") from error
+        return replace(self, content=self.content.model_copy(update={"simulation": checked}))
+
     def mechanism(self) -> Mechanism:
         """The mechanism, with all grasps, also those that do not hold at the start."""
         return Builder(self.content, self.document, self.folder).mechanism()
@@ -117,7 +136,10 @@ class Scenario:
             state = assemble(holding, self._scattered(holding, guess), hold=start.hold, v=velocities or None)
         except MultiArmError as error:
             raise self._error(("start",), error) from error
-        return state if holding is model else model.state(q=state.q, v=state.v)
+        if holding is model:
+            return state
+        active = [name for name, grasp in self.content.grasps.items() if grasp.active]
+        return grasped(model, model.state(q=state.q), active).state(q=state.q, v=state.v)
 
     def holding(self, model: Model) -> Model:
         """The model with only the grasps that hold at the start; its coordinates are those of `model`."""
