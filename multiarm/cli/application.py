@@ -45,4 +45,4 @@ def main() -> None:
     app()
 
 
-from multiarm.cli import describing, writing  # noqa: E402, F401  (the commands add themselves to `app`)
+from multiarm.cli import describing, looking, running, writing  # noqa: E402, F401  (they add themselves to `app`)

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.transform import RigidTransform, Rotation
 
 from multiarm.errors import MultiArmError, SimulationError
+from multiarm.kinematics import kinematics
 from multiarm.model import Model
 from multiarm.scenario.document import Key
 from multiarm.scenario.driving import actions_of, controller_of, elements_of, paths_of
@@ -143,8 +145,6 @@ class Tracking:
 
 def tracking_of(ready: Prepared, trajectory: Trajectory) -> dict[str, Tracking]:
     """How far each object that a controller leads is from its path, at up to 5000 of the samples."""
-    from multiarm.kinematics import kinematics
-
     part = ready.scenario.content.controller
     if not isinstance(part, ComputedTorque | ObjectImpedance) or not len(trajectory):
         return {}
@@ -152,14 +152,23 @@ def tracking_of(ready: Prepared, trajectory: Trajectory) -> dict[str, Tracking]:
     count = len(trajectory)
     chosen = np.unique(np.linspace(0, count - 1, min(count, SAMPLES)).astype(int))
     times, q = trajectory.time[chosen], trajectory["q"].isel(time=chosen).values
-    errors = {name: np.empty((len(chosen), 2)) for name in led}
-    for i, (t, row) in enumerate(zip(times, q, strict=True)):
-        kin = kinematics(ready.model, ready.model.state(q=row))
-        for name, path in led.items():
-            wanted, found = path(float(t))[0], kin.pose(name)
-            errors[name][i, 0] = np.linalg.norm(found.translation - wanted.translation)
-            errors[name][i, 1] = (found.rotation * wanted.rotation.inv()).magnitude()
-    return {name: Tracking(times, found[:, 0], found[:, 1]) for name, found in errors.items()}
+    found = {}
+    for name, path in led.items():
+        wanted = [path(float(t))[0] for t in times]
+        there = _poses(ready.model, name, q)
+        places = np.array([pose.translation for pose in wanted])
+        turned = there.rotation * Rotation.concatenate([pose.rotation for pose in wanted]).inv()
+        found[name] = Tracking(times, np.linalg.norm(there.translation - places, axis=1), turned.magnitude())
+    return found
+
+
+def _poses(model: Model, body: str, q: np.ndarray) -> RigidTransform:
+    """Poses of a body in the world, one per row of q: its own coordinates where it is free."""
+    place = model.joints.get(body)
+    if place is not None and place.joint.kind == "free":
+        own = q[:, place.q]
+        return RigidTransform.from_components(own[:, 4:], Rotation.from_quat(own[:, :4]))
+    return RigidTransform.concatenate([kinematics(model, model.state(q=row)).pose(body) for row in q])
 
 
 def summary_of(ready: Prepared, trajectory: Trajectory, tracking: dict[str, Tracking] | None = None) -> RunSummary:

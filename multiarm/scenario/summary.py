@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArmSummary", "GraspSummary", "RunSummary", "TrackingError", "energy_drift", "summarise"]
 
+ENOUGH = 0.01  # of the largest net force: below it shares of the load say little
 SAMPLES = 20_000  # read at a time, so that a long run needs little memory
 
 
@@ -32,9 +33,11 @@ class ArmSummary:
 
 @dataclass(frozen=True)
 class GraspSummary:
-    """A grasp over the run: mean, least and largest share of the load, internal force [N] and slip margin.
+    """A grasp over the run: its share of the load, internal force [N] and least slip margin.
 
-    NaN where it was never defined: a grasp that never held, a rigid one that cannot slip.
+    `share` is the sum of f_i . F over that of |F|^2, F the net force of the grasps on the object, so that moments in
+    which F vanishes do not count; `share_range` is over those with at least a hundredth of the largest F. NaN where
+    something was never defined: a grasp that never held, a rigid one that cannot slip.
     """
 
     body: str
@@ -180,7 +183,7 @@ def _grasps(dataset: xr.Dataset) -> dict[str, GraspSummary]:
         return {}
     names = [str(name) for name in dataset["grasp"].values]
     bodies = _labels(dataset, "grasp_body", [""] * len(names))
-    shares = _extremes(dataset, "share", len(names))
+    shares = _shares(dataset, bodies)
     slips = _extremes(dataset, "slip_margin", len(names))
     inside = _extremes(dataset, "internal", len(names))
     return {
@@ -194,6 +197,31 @@ def _grasps(dataset: xr.Dataset) -> dict[str, GraspSummary]:
         )
         for i, name in enumerate(names)
     }
+
+
+def _shares(dataset: xr.Dataset, bodies: list[str]) -> np.ndarray:
+    """Mean weighted by |F|^2, least and largest share f_i . F / |F|^2 by grasp."""
+    count = len(bodies)
+    along, square, peak = np.zeros(count), np.zeros(count), np.zeros(count)
+    low, high = np.full(count, np.nan), np.full(count, np.nan)
+    same = np.array([[one == other for other in bodies] for one in bodies], float).reshape(count, count)
+    for look in ("sums", "range"):
+        for block in _blocks(dataset, "wrench"):
+            forces = np.nan_to_num(block[:, :, 3:])
+            net = np.einsum("gh,thi->tgi", same, forces)
+            product, norm = (forces * net).sum(axis=2), (net * net).sum(axis=2)
+            if look == "sums":
+                along, square = along + product.sum(axis=0), square + norm.sum(axis=0)
+                peak = np.fmax(peak, norm.max(axis=0, initial=0.0))
+                continue
+            enough = (norm > ENOUGH**2 * peak) & ~np.isnan(block[:, :, 3])
+            share = np.divide(product, norm, out=np.full(norm.shape, np.nan), where=enough)
+            some = enough.any(axis=0)
+            if some.any():
+                low[some] = np.fmin(low[some], np.nanmin(share[:, some], axis=0))
+                high[some] = np.fmax(high[some], np.nanmax(share[:, some], axis=0))
+    mean = np.divide(along, square, out=np.full(count, np.nan), where=square > 0.0)
+    return np.array([mean, low, high])
 
 
 def _extremes(dataset: xr.Dataset, channel: str, count: int) -> np.ndarray:
