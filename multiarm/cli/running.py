@@ -49,7 +49,10 @@ def run(
     files.make_ready(resume, restart)
     failure: SimulationError | None = None
     began = time.perf_counter()
-    with progress_bar(loaded.name, loaded.content.simulation.duration, shown=not quiet and not as_json) as tell:
+    with progress_bar(loaded.name, loaded.content.simulation.duration, shown=not quiet and not as_json) as (
+        clock,
+        tell,
+    ):
         try:
             scenarios.run(ready, files.segments, tell, resume).close()
         except SimulationError as error:
@@ -65,7 +68,9 @@ def run(
         if failure is None:
             files.remove_segments()
         figure = files.figure if loaded.content.outputs.figure and not no_figure else None
-        _report(ready, trajectory, files, figure, elapsed, str(outcome) if outcome else None, as_json, quiet)
+        _report(
+            ready, trajectory, files, figure, (elapsed, clock.speed), str(outcome) if outcome else None, as_json, quiet
+        )
     if outcome is not None:
         say(f"error: {outcome}" if failure else str(outcome), "bold red")
         raise typer.Exit(EXIT["stopped"])
@@ -84,7 +89,7 @@ def _keep(files: ResultFiles) -> None:
 
 
 def _report(
-    ready: Prepared, trajectory: Trajectory, files: ResultFiles, figure: Path | None, elapsed: float,
+    ready: Prepared, trajectory: Trajectory, files: ResultFiles, figure: Path | None, pace: tuple[float, float | None],
     outcome: str | None, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Picture, table of samples, closing table or JSON."""
@@ -99,11 +104,12 @@ def _report(
     if ready.scenario.content.outputs.csv:
         written.append(trajectory.to_csv(files.table))
     summary = scenarios.summary_of(ready, trajectory, tracking)
-    speed = summary.time / elapsed if elapsed > 0.0 else 0.0
+    elapsed, speed = pace
     if as_json:
         answer: dict[str, Any] = {"ok": outcome is None, "outcome": outcome or "done", **summary.to_dict()}
         answer |= {"wall_time": elapsed, "speed": speed, "files": [str(path) for path in written]}
         print_json(answer)
     elif not quiet:
-        print_rows([*closing_rows(summary), ("speed", f"{elapsed:.1f} s, {speed:.3g} x real time, start-up included")])
-        print_rows([("wrote", ", ".join(str(path) for path in written))])
+        fast = f"{speed:.3g} x real time, " if speed is not None else ""
+        last = [("speed", f"{fast}{elapsed:.1f} s with start-up"), ("wrote", ", ".join(map(str, written)))]
+        print_rows([*closing_rows(summary), *last])

@@ -18,6 +18,8 @@ __all__ = ["PANELS", "draw_run"]
 # Okabe and Ito's colours, told apart with any kind of colour vision
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 POINTS = 2000  # samples drawn; a screen has no more columns
+NOTHING = 1e-9  # of any unit drawn here
+STEADY = 1e-6  # of a value: less change than this is none
 FLOOR = 1e-18  # m: below it nothing is drawn on a logarithmic scale
 
 
@@ -53,7 +55,7 @@ def draw_run(
     ]
     if tracking:
         panels.insert(0, ("distance from the path [mm]", partial(_tracking, tracking=tracking)))
-    figure = Figure(figsize=(10, 1.0), layout="constrained")
+    figure = Figure()
     drawn: list[Axes] = []
     for title, draw in panels:
         ax = figure.add_subplot()
@@ -63,12 +65,16 @@ def draw_run(
         else:
             ax.remove()
     rows = max(1, -(-len(drawn) // 2))
-    figure.set_size_inches(11, 1.0 + 2.1 * rows)
-    grid = figure.add_gridspec(rows, 2)
+    height = 1.1 + 2.2 * rows
+    figure.set_size_inches(11, height)
+    grid = figure.add_gridspec(
+        rows, 2, left=0.07, right=0.98, bottom=0.5 / height, top=1.0 - 0.6 / height, hspace=0.3, wspace=0.18
+    )
     for i, ax in enumerate(drawn):
         ax.set_subplotspec(grid[i // 2, i % 2])
         ax.tick_params(labelsize=8)
         ax.grid(alpha=0.3)
+        _widen(ax)
         for event in list(events)[:50]:
             ax.axvline(float(event["time"]), color="0.5", linewidth=0.8, linestyle=":")
         if i >= len(drawn) - 2:
@@ -80,9 +86,25 @@ def draw_run(
     return figure
 
 
+def _widen(ax: Axes) -> None:
+    """Give constant values a range: rounding errors blown up to the height of a panel say nothing."""
+    low, high = ax.get_ylim()
+    middle = (low + high) / 2
+    if ax.get_yscale() == "linear" and max(abs(low), abs(high)) < NOTHING:
+        ax.set_ylim(-0.1, 1.0)
+    elif ax.get_yscale() == "linear" and high - low < STEADY * abs(middle):
+        ax.set_ylim(middle - 0.05 * abs(middle), middle + 0.05 * abs(middle))
+
+
+def _line(ax: Axes, i: int, time: np.ndarray, values: np.ndarray, label: str) -> None:
+    """Colour and dashes by number, so that curves on top of each other are seen."""
+    style = (0, ()) if i == 0 else (0, (6, 1 + i % 3, 2, 1 + i % 3)) if i % 2 else (0, (3, 2 + i % 3))
+    ax.plot(time, values, color=COLOURS[i % len(COLOURS)], linestyle=style, label=label, linewidth=1.3)
+
+
 def _tracking(ax: Axes, tracking: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> bool:
     for i, (name, (time, distance)) in enumerate(tracking.items()):
-        ax.plot(time, 1e3 * np.asarray(distance), color=COLOURS[i % len(COLOURS)], label=name, linewidth=1.2)
+        _line(ax, i, time, 1e3 * np.asarray(distance), name)
     return True
 
 
@@ -98,11 +120,13 @@ def _torques(ax: Axes, data: xr.Dataset, limits: Sequence[float] | np.ndarray | 
     tau = np.abs(data["tau"].values)
     most = np.full(tau.shape[1], np.inf) if limits is None else np.asarray(limits, float)
     moving = [part for part in dict.fromkeys(parts) if tau[:, [p == part for p in parts]].any()]
-    limited = bool(moving) and np.isfinite(most).any()
+    held = [part for part in moving if np.isfinite(most[[p == part for p in parts]]).any()]
+    limited = bool(held)
+    moving = held or moving  # beside parts of limits a torque without one has no place
     for i, part in enumerate(moving):
         own = np.array([p == part for p in parts])
         values = tau[:, own] / most[own] if limited else tau[:, own]
-        ax.plot(data["time"].values, values.max(axis=1), color=COLOURS[i % len(COLOURS)], label=part, linewidth=1.2)
+        _line(ax, i, data["time"].values, values.max(axis=1), part)
     ax.set_ylabel("part of limit" if limited else "N m or N", fontsize=8)
     return bool(moving)
 
@@ -115,7 +139,7 @@ def _speeds(ax: Axes, data: xr.Dataset, limits: Any) -> bool:
     for i, part in enumerate(dict.fromkeys(parts)):
         own = np.array([p == part for p in parts])
         speed = np.abs(data["v"].values[:, own]).max(axis=1)
-        ax.plot(data["time"].values, speed, color=COLOURS[i % len(COLOURS)], label=part, linewidth=1.2)
+        _line(ax, i, data["time"].values, speed, part)
     ax.set_ylabel("rad/s or m/s", fontsize=8)
     return True
 
@@ -131,8 +155,7 @@ def _by_grasp(ax: Axes, data: xr.Dataset, channel: str, unit: str) -> bool:
         return False
     for i, name in enumerate(data["grasp"].values):
         if not np.isnan(values[:, i]).all():
-            colour = COLOURS[i % len(COLOURS)]
-            ax.plot(data["time"].values, values[:, i], color=colour, label=str(name), linewidth=1.2)
+            _line(ax, i, data["time"].values, values[:, i], str(name))
     ax.set_ylabel(unit, fontsize=8)
     return True
 
@@ -143,7 +166,7 @@ def _energies(ax: Axes, data: xr.Dataset, limits: Any) -> bool:
         values = data[name].values
         shown = values - values[0] if name == "potential_energy" and len(values) else values
         label = {"kinetic_energy": "kinetic", "potential_energy": "potential, change"}.get(name, name)
-        ax.plot(data["time"].values, shown, color=COLOURS[i], label=label, linewidth=1.2)
+        _line(ax, i, data["time"].values, shown, label)
     ax.set_ylabel("J", fontsize=8)
     return bool(names)
 

@@ -25,7 +25,7 @@ from multiarm.trajectory import RecordingError, Trajectory
 
 __all__ = ["Prepared", "Tracking", "prepare", "run", "summary_of", "tracking_of"]
 
-SAMPLES = 5000  # of a trajectory that are compared with the path
+SAMPLES = 2000  # of a trajectory that are compared with the path
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,7 @@ class Tracking:
 
 
 def tracking_of(ready: Prepared, trajectory: Trajectory) -> dict[str, Tracking]:
-    """How far each object that a controller leads is from its path, at up to 5000 of the samples."""
+    """How far each object that a controller leads is from its path, at up to 2000 of the samples."""
     part = ready.scenario.content.controller
     if not isinstance(part, ComputedTorque | ObjectImpedance) or not len(trajectory):
         return {}
