@@ -60,6 +60,7 @@ class Builder:
     def __init__(self, content: Content, document: Document, folder: Path) -> None:
         self.content, self.document, self.folder = content, document, folder
         self.problems: list[Problem] = []
+        self._unbuilt = {*content.bodies, *content.arms, *content.frames}
 
     def mechanism(self, inactive: bool = True) -> Mechanism:
         """The mechanism; with `inactive`, grasps that do not hold at the start are part of it too.
@@ -73,6 +74,7 @@ class Builder:
         for name, body in self.content.bodies.items():
             with self._part(("bodies", name)):
                 self._add_body(m, name, body)
+                self._unbuilt.discard(name)
         self._add_arms_and_frames(m)
         for name, joint in self.content.joints.items():
             self._add_joint(m, name, joint)
@@ -123,7 +125,7 @@ class Builder:
     def _add_arms_and_frames(self, m: Mechanism) -> None:
         """Add what can be added until nothing more can: arms stand on frames, and frames sit in arms."""
         waiting: list[tuple[Key, str, ArmPart | FramePart]] = [
-            *((("arms", name, "on"), arm.on, arm) for name, arm in self.content.arms.items()),
+            *((("arms", name, "mounted_on"), arm.mounted_on, arm) for name, arm in self.content.arms.items()),
             *((("frames", name, "body"), frame.body, frame) for name, frame in self.content.frames.items()),
         ]
         waiting.sort(key=lambda item: self.document.place(item[0][:2], of_key=True))
@@ -135,10 +137,12 @@ class Builder:
                 with self._part(key[:2]):
                     if isinstance(part, FramePart):
                         m.add_frame(str(key[1]), part.body, part.pose.transform())
+                        self._unbuilt.discard(str(key[1]))
                     else:
                         robot = self._robot(("arms", str(key[1]), "robot"), part)
                         if robot is not None:
-                            m.add_arm(str(key[1]), robot, base=_transform(part.base), on=part.on)
+                            m.add_arm(str(key[1]), robot, base=_transform(part.base), on=part.mounted_on)
+                            self._unbuilt.discard(str(key[1]))
             waiting = [item for item in waiting if item not in ready]
         for key, reference, _ in waiting:
             self._known(key, "body or frame", reference, [*m.bodies, *m.frames])
@@ -227,6 +231,8 @@ class Builder:
         valid = list(choices)
         if name in valid:
             return True
+        if name.split("/")[0] in self._unbuilt:
+            return False  # it could not be built: that is the problem, and is told already
         self.problems.append(self.document.problem(key, choose_from(what, name, valid), valid))
         return False
 

@@ -144,7 +144,7 @@ class _Checks:
     def _disturbances(self) -> None:
         for name, push in self.content.disturbances.items():
             key: Key = ("disturbances", name)
-            self._known((*key, "on"), "body or frame", push.on, self.places)
+            self._known((*key, "body"), "body or frame", push.body, self.places)
             if push.stop is None:
                 if push.profile != "constant":
                     self._problem(key, f"a {push.profile} push needs the key 'stop'")

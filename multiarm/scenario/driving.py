@@ -112,7 +112,7 @@ def elements_of(
                 found.append(compliant_grasp(model, part.grasp, part.stiffness, part.damping))
     for push in disturbances.values():
         stop = inf if push.stop is None else push.stop
-        found.append(Push(push.on, (*push.torque, *push.force), push.start, stop, push.profile, push.axes))
+        found.append(Push(push.body, (*push.torque, *push.force), push.start, stop, push.profile, push.axes))
     return found
 
 

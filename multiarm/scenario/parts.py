@@ -184,8 +184,10 @@ class ArmPart(Section):
     robot: RobotPart = Field(
         description="a built-in robot's name, {name: chain, n: 7, ...}, {urdf: file, tip: ...} or {mjcf: file, ...}"
     )
-    base: PoseField | None = Field(None, description="pose of the robot's base in `on`; where a floating one starts")
-    on: Name = Field("world", description="the body or frame that carries the robot")
+    base: PoseField | None = Field(
+        None, description="pose of the robot's base in `mounted_on`; where a floating one starts"
+    )
+    mounted_on: Name = Field("world", description="the body or frame that carries the robot")
 
 
 # ---------------------------------------------------------------------- bodies

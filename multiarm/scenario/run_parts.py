@@ -114,7 +114,7 @@ ElementPart = Annotated[
 class DisturbancePart(Section):
     """A wrench from outside at the origin of a body or frame, for a while."""
 
-    on: Name = Field(description="the body or frame it acts on, at its origin")
+    body: Name = Field(description="the body or frame it acts on, at its origin")
     force: Vector3 = Field((0.0, 0.0, 0.0), description="[N]")
     torque: Vector3 = Field((0.0, 0.0, 0.0), description="[N m]")
     start: Time = Field(0.0, description="when it begins [s]")

@@ -50,6 +50,8 @@ def _problem(document: Document, detail: ErrorDetails) -> Problem:
     kind, context = detail["type"], detail.get("ctx", {})
     key = _in_document(document, detail["loc"])
     given = _short(detail["input"])
+    if kind == "missing" and isinstance(detail["loc"][-1], int):
+        return document.problem(key, f"too few values: there is no value number {detail['loc'][-1] + 1}")
     if kind == "missing":
         missing = str(detail["loc"][-1])
         inside = "the file" if len(key) == 0 else "this"
