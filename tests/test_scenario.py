@@ -218,6 +218,18 @@ def test_errors_of_the_run_sections(section, where, words):
     assert words in problem.message
 
 
+def test_arms_that_stand_on_each_other_are_refused():
+    text = """
+name: circle
+arms:
+  a: {robot: {name: planar, n: 2}, mounted_on: b/tip}
+  b: {robot: {name: planar, n: 2}, mounted_on: a/tip}
+"""
+    (problem,) = problems(text)
+    assert problem.where == "arms.a.mounted_on"
+    assert "in a circle" in problem.message
+
+
 def test_starts_that_do_not_fit_name_their_line():
     for old, new, words in (
         ("one: [0, 1.9, -0.2]", "one: [0, 1.9]", "expected 3 numbers"),

@@ -146,6 +146,9 @@ class Builder:
             waiting = [item for item in waiting if item not in ready]
         for key, reference, _ in waiting:
             self._known(key, "body or frame", reference, [*m.bodies, *m.frames])
+        if waiting and not self.problems:
+            names = ", ".join(repr(key[1]) for key, _, _ in waiting)
+            self.problems.append(self.document.problem(waiting[0][0], f"{names} stand on each other in a circle"))
 
     def _robot(self, key: Key, arm: ArmPart) -> Robot | None:
         with self._part(key):

@@ -202,7 +202,7 @@ def _grasps(dataset: xr.Dataset) -> dict[str, GraspSummary]:
 def _shares(dataset: xr.Dataset, bodies: list[str]) -> np.ndarray:
     """Mean weighted by |F|^2, least and largest share f_i . F / |F|^2 by grasp."""
     count = len(bodies)
-    along, square, peak = np.zeros(count), np.zeros(count), np.zeros(count)
+    along, square, peak, held = np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count, bool)
     low, high = np.full(count, np.nan), np.full(count, np.nan)
     same = np.array([[one == other for other in bodies] for one in bodies], float).reshape(count, count)
     for look in ("sums", "range"):
@@ -213,6 +213,7 @@ def _shares(dataset: xr.Dataset, bodies: list[str]) -> np.ndarray:
             if look == "sums":
                 along, square = along + product.sum(axis=0), square + norm.sum(axis=0)
                 peak = np.fmax(peak, norm.max(axis=0, initial=0.0))
+                held |= ~np.isnan(block[:, :, 3]).all(axis=0)
                 continue
             enough = (norm > ENOUGH**2 * peak) & ~np.isnan(block[:, :, 3])
             share = np.divide(product, norm, out=np.full(norm.shape, np.nan), where=enough)
@@ -220,7 +221,7 @@ def _shares(dataset: xr.Dataset, bodies: list[str]) -> np.ndarray:
             if some.any():
                 low[some] = np.fmin(low[some], np.nanmin(share[:, some], axis=0))
                 high[some] = np.fmax(high[some], np.nanmax(share[:, some], axis=0))
-    mean = np.divide(along, square, out=np.full(count, np.nan), where=square > 0.0)
+    mean = np.divide(along, square, out=np.full(count, np.nan), where=held & (square > 0.0))
     return np.array([mean, low, high])
 
 
