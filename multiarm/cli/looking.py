@@ -75,7 +75,8 @@ def _scenario_of(trajectory: Trajectory) -> Prepared | None:
     if not isinstance(text, str):
         return None
     try:
-        ready = prepare(Scenario.read(text, "the scenario of the result"))
+        seed = int(trajectory.dataset.attrs.get("seed", 0))
+        ready = prepare(Scenario.read(text, "the scenario of the result").with_simulation(seed=seed))
         same = ready.model.fingerprint == trajectory.dataset.attrs.get("model_fingerprint")
     except (MultiArmError, OSError) as error:
         say(f"note: limits and paths are not drawn: {error}", "yellow")
