@@ -59,7 +59,7 @@ def poses_along(path: PathPart, start: RigidTransform, between: int = BETWEEN) -
         return poses
     if isinstance(path, CirclePath):
         axis = np.array(path.axis) / np.linalg.norm(path.axis)
-        angles = np.linspace(0.0, 2 * np.pi * min(path.turns, 1.0), 4 * between + 1)
+        angles = np.linspace(0.0, 2 * np.pi * min(path.turns, 1.0), 2 * between + 1)
         turns = [Rotation.from_rotvec(angle * axis) for angle in angles]
         centre = np.array(path.centre)
         places = [centre + turn.apply(start.translation - centre) for turn in turns]

@@ -47,7 +47,7 @@ class Scenario:
     --------
     >>> scenario = Scenario.load("four_bar")
     >>> model = scenario.compile()
-    >>> [round(x, 3) for x in scenario.start(model).q]  # the loop is closed
+    >>> scenario.start(model).q.round(3).tolist()  # the loop is closed
     [1.0, -0.674, 1.413]
     """
 
