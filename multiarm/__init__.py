@@ -96,6 +96,7 @@ from multiarm.simulation import (
     holding,
     near_singularity,
     simulate,
+    simulate_batch,
     with_payload,
 )
 from multiarm.slip import SlipMargin, slip_margin, slip_margins
@@ -125,8 +126,8 @@ __all__ = [
     "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "limit_margin", "load_mjcf", "load_scenario",
     "load_trajectory", "load_urdf", "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility", "momentum",
     "near_singularity", "operational_compliance", "operators", "paths", "polynomial_law", "pose", "project", "robots",
-    "scenarios", "simulate", "sine_law", "slip_margin", "slip_margins", "smoother", "tree_forward_dynamics",
-    "with_payload",
+    "scenarios", "simulate", "simulate_batch", "sine_law", "slip_margin", "slip_margins", "smoother",
+    "tree_forward_dynamics", "with_payload",
 ]  # fmt: skip
 
 _SCENARIO_NAMES = ("Scenario", "ScenarioError", "load_scenario", "scenarios")

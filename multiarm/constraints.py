@@ -116,8 +116,8 @@ class Constraints:
         """Jacobian of the couplings."""
         rows = np.zeros((len(self.couplings), self.model.nv))
         for i, coupling in enumerate(self.couplings):
-            rows[i, self.model.v_slice(coupling.joint)] = 1.0
-            rows[i, self.model.v_slice(coupling.source)] = -coupling.ratio
+            rows[i, self.model.v_slice(coupling.joint)] += 1.0
+            rows[i, self.model.v_slice(coupling.source)] -= coupling.ratio
         return rows
 
     @property

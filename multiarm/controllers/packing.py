@@ -168,7 +168,7 @@ class Packing:
         passive, six = self.whole[co.PASSIVE], 6 * self.whole[co.TASKS]
         height = passive + rows + six
         sizes = dict.fromkeys(
-            (co.RAW, co.ACCELERATION, co.CHANGE, co.FORCE, co.REST, co.V_REFERENCE, co.SPARE), nv
+            (co.RAW, co.ACCELERATION, co.CHANGE, co.FORCE, co.REST, co.V_REFERENCE, co.SPARE, co.BEGIN), nv
         )  # fmt: skip
         sizes |= {co.Q_REFERENCE: nq, co.WANTED: six, co.PUSH: six, co.Y: max(nv, rows)}
         sizes |= {co.JACOBIAN: rows * nv, co.MISSING: rows, co.MULTIPLIERS: rows, co.MASS: nv * nv}

@@ -5,7 +5,7 @@ coordinates, rates and accelerations, which makes it a time law for `multiarm.fo
 after its last a path rests at its ends. Each is one table of numbers (`table`) that compiled code evaluates.
 """
 
-from multiarm.paths.joints import joint_quintic, joint_trapezoid
+from multiarm.paths.joints import joint_law, joint_quintic, joint_trapezoid
 from multiarm.paths.objects import circle, from_file, hold, quintic, trapezoid
 from multiarm.paths.tables import JointPath, Path
 
@@ -15,6 +15,7 @@ __all__ = [
     "circle",
     "from_file",
     "hold",
+    "joint_law",
     "joint_quintic",
     "joint_trapezoid",
     "quintic",

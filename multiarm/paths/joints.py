@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +22,7 @@ from multiarm.paths.pieces import (
 from multiarm.paths.tables import JointPath
 from multiarm.sweeps import paths as kernels
 
-__all__ = ["joint_quintic", "joint_trapezoid"]
+__all__ = ["joint_law", "joint_quintic", "joint_trapezoid"]
 
 
 def joint_quintic(points: ArrayLike, times: ArrayLike, velocities: ArrayLike | None = None) -> JointPath:
@@ -59,3 +61,20 @@ def joint_trapezoid(points: ArrayLike, speed: ArrayLike, acceleration: ArrayLike
     if not pieces:
         return joint_quintic([stops[0], stops[0]], [0.0, 1.0])
     return JointPath(table(kernels.JOINTS, starts, pieces))
+
+
+def joint_law(law: Callable[[float], Any], duration: float, period: float = 0.01) -> JointPath:
+    """A law of time `law(t)` -> (q, v, a) of one joint, such as `sine_law`, from 0 to `duration` [s].
+
+    Polynomials of degree five agree with it, its rate and its acceleration every `period`; between, they are off by at
+    most period^6 / 46080 of its sixth derivative.
+    """
+    require_positive({"duration": duration, "period": period})
+    when = np.linspace(0.0, duration, max(2, round(duration / period) + 1))
+    moments = []
+    for t in when:
+        moment = law(float(t))
+        values = (moment.q, moment.v, moment.a) if hasattr(moment, "q") else moment
+        moments.append(np.array([np.ravel(x) for x in values], float))
+    pieces = [hermite(h, begin, end).ravel() for h, (begin, end) in zip(np.diff(when), pairwise(moments), strict=True)]
+    return JointPath(table(kernels.JOINTS, when, pieces))

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Action", "HandOver", "Hold", "Payload", "Release", "Steer", "Stop"]
+from multiarm.errors import BadInputError, UnknownNameError
+from multiarm.model import Model
+
+__all__ = ["Action", "HandOver", "Hold", "Payload", "Release", "Steer", "Stop", "check_action"]
 
 
 @dataclass(frozen=True)
@@ -65,3 +68,15 @@ class Steer:
 
 
 Action = Hold | Release | HandOver | Payload | Steer | Stop
+
+
+def check_action(model: Model, action: Action) -> None:
+    """Raise for what is no action, or concerns something that the model does not have."""
+    if not isinstance(action, Action):
+        raise BadInputError(f"{action!r} is no action; those are Hold, Release, HandOver, Payload, Steer, Stop")
+    cuts = {Hold: ("name",), Release: ("name",), HandOver: ("to", "source")}.get(type(action), ())
+    for attribute in cuts:
+        if getattr(action, attribute) not in model.cuts:
+            raise UnknownNameError("cut joint or grasp", getattr(action, attribute), model.cuts)
+    if isinstance(action, Payload) and action.body not in model.bodies:
+        raise UnknownNameError("body", action.body, model.bodies)

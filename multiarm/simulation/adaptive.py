@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.integrate import DOP853, Radau
 
+from multiarm.errors import SimulationError
 from multiarm.simulation.locating import first_moment
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ class AdaptiveSteps:
         run = self.run
         run.time = t
         run.bench.put(y)
-        if run.projected:
-            run.require_closed(run.bench.settle())
+        run.return_to_constraints()
 
     def _rates(self, t: float, y: np.ndarray) -> np.ndarray:
         run = self.run
@@ -60,7 +60,7 @@ class AdaptiveSteps:
             start = solver.t
             message = solver.step()
             if solver.status == "failed":
-                run.fail_step(str(message))
+                raise SimulationError(f"{run.method}: {message}", run.time, run.steps)
             between, end, y = solver.dense_output(), solver.t, solver.y
             self._put(end, y)
             bench.look(end)

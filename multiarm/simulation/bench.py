@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +11,7 @@ import numpy as np
 from multiarm.elements import Elements
 from multiarm.errors import BadInputError
 from multiarm.model import Model
+from multiarm.paths import JointPath
 from multiarm.prepared import compiled
 from multiarm.slip import friction_table
 from multiarm.state import State
@@ -56,6 +58,14 @@ def moves_of(model: Model) -> np.ndarray:
     return np.array(rows, np.int64).reshape(-1, mf.MOVE_COLUMNS)
 
 
+def _law_rows(laws: Mapping[str, JointPath], cuts: tuple[str, ...]) -> np.ndarray:
+    """(row of the cut table, first number, numbers) of every joint that follows a law."""
+    sizes = [len(path.table) for path in laws.values()]
+    starts = np.cumsum([0, *sizes])[:-1]
+    rows = [(cuts.index(name), start, size) for name, start, size in zip(laws, starts, sizes, strict=True)]
+    return np.array(rows, np.int64).reshape(-1, 3)
+
+
 @dataclass(frozen=True)
 class Gauge:
     """A margin that the kernels watch: kind "limit" of a joint or "slip" of a grasp."""
@@ -82,6 +92,7 @@ class Bench:
         elements: Elements | None = None,
         controller: CompiledController | None = None,
         pushed: bool = False,
+        laws: Mapping[str, JointPath] | None = None,
     ) -> None:
         calls = compiled(model)
         self.model = model
@@ -122,6 +133,9 @@ class Bench:
             margins=np.full((len(cuts), MARGIN_COLUMNS), np.inf),
             limits=np.array([row[1:] for row in limited], float).reshape(-1, 3),
             gauges=np.full((2, len(self.gauges)), np.nan),
+            law_numbers=np.concatenate([np.zeros(0), *(path.table for path in (laws or {}).values())]),
+            law_whole=_law_rows(laws or {}, cuts),
+            law_values=np.zeros(3),
             ledger=np.zeros((2, 3)),
             sums=np.zeros(11),
             desk=np.zeros((st.DESK_ROWS, max(model.nq, 1))),
@@ -141,6 +155,12 @@ class Bench:
     def margins(self) -> np.ndarray:
         """The margins at the last look, in the order of `gauges`."""
         return self.plant.gauges[1]
+
+    def stabilise(self, rate: float) -> None:
+        """Accelerations drive gaps and slip of the loops back at this rate [1/s] (Baumgarte 1972)."""
+        for c, name in enumerate(self.loops.names):
+            if name in self.model.cuts:
+                self.loops.cut[c, lo.RATE] = rate
 
     def push(self, external: External | None) -> None:
         """Wrenches on bodies, held until the next call."""
@@ -163,10 +183,10 @@ class Bench:
         self.check(self._operate(LOOK, t, self._sample))
         return self._sample[0].copy()
 
-    def settle(self) -> float:
-        """Bring the state onto the constraints; returns the gap that is left."""
-        self.check(self._operate(SETTLE, 0.0, self._sample))
-        return float(self._report[ro.GAP])
+    def settle(self, t: float) -> float:
+        """Bring the state onto the constraints at the time t; returns the gap that is left."""
+        self.check(self._operate(SETTLE, t, self._sample))
+        return self.gap
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         """dy/dt of y = [q; v; ledger]."""
@@ -207,13 +227,14 @@ class Bench:
                 self.q[first : first + 4] /= np.linalg.norm(self.q[first : first + 4])
 
     @property
+    def gap(self) -> float:
+        """The largest gap that the last call left."""
+        return float(self._report[ro.GAP])
+
+    @property
     def broken(self) -> int:
         """The first velocity whose acceleration was not finite in the last `roll`."""
         return int(self._report[ro.BROKEN])
-
-    def saturate(self, limits: np.ndarray) -> None:
-        """Cut the torques off at +-limits."""
-        np.clip(self.tau, -limits, limits, out=self.tau)
 
     def check(self, status: int) -> None:
         """Raise what a status of the dynamics or of the elements stands for."""

@@ -41,10 +41,11 @@ class FixedSteps:
     def _whole_steps(self, steps: int) -> None:
         run, recorder, first = self.run, self.run.recorder, self.run.steps
         run.drive()
+        room, every = (None, 0) if recorder is None else (recorder.room, recorder.every)
+        watched = bool(run.bench.gauges)
         status, done, made = run.bench.roll(
-            self._method, run.origin, first, run.dt, steps, run.projected,
-            None if recorder is None else recorder.room, 0 if recorder is None else recorder.every, run.watches,
-        )  # fmt: skip
+            self._method, run.origin, first, run.dt, steps, run.projected, room, every, watched
+        )
         if done > 0:
             self._keep(run.grid(first + done - 1), run.dt)
         run.steps, run.time = first + done, run.grid(first + done)
@@ -55,7 +56,7 @@ class FixedSteps:
     def _short_step(self, h: float, reaches_grid: bool) -> None:
         run, start = self.run, self.run.time
         run.drive()
-        status, done, _ = run.bench.roll(self._method, start, 0, h, 1, run.projected, watched=run.watches)
+        status, done, _ = run.bench.roll(self._method, start, 0, h, 1, run.projected, watched=bool(run.bench.gauges))
         if done:
             self._keep(start, h)
             run.steps += reaches_grid
@@ -83,6 +84,8 @@ class FixedSteps:
         elif status not in (ro.DONE, ro.CROSSED):
             run.fail(status)
         if status == ro.DONE and run.asks_python:
+            if not run.projected:
+                run.return_to_constraints()
             bench.look(run.time)
         crossed = run.crossed() if status == ro.CROSSED or run.asks_python else []
         if crossed:
@@ -102,6 +105,8 @@ class FixedSteps:
             if s > 0.0:
                 bench.check(bench.roll(self._method, start, 0, s, 1, run.projected)[0])
             run.time = start + s
+            if not run.projected:
+                run.return_to_constraints()
             bench.look(run.time)
 
         first_moment(after, lambda: run.least_margin(crossed), h)

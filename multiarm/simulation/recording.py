@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ from multiarm.simulation.sampling import Grip, block_of
 __all__ = ["Memory", "Recorder", "Sink"]
 
 BUFFER = 1 << 20  # numbers that wait in memory before they are handed on
+LONGEST_WAIT = 1.0  # s of the clock on the wall, for samples that are written to disk
 
 
 class Sink(Protocol):
@@ -40,6 +42,7 @@ class Recorder:
     def __init__(self, model: Model, sink: Sink, every: int, checkpoint: Callable[[], None] | None = None) -> None:
         self.every = every
         self._checkpoint, self._fresh = checkpoint, False
+        self._handed_on = time.monotonic()
         self._sink, self._grip = sink, Grip(model)
         self._bench: Bench | None = None
         self._rows, self._steps = np.zeros((0, 0)), np.zeros(0, np.int64)
@@ -82,10 +85,12 @@ class Recorder:
             rows, steps = self._rows[: self._filled].copy(), self._steps[: self._filled].copy()
             self._filled = 0
             self._sink.append(block_of(self._bench.model, self._grip, self._bench.loops.names, rows, steps))
-            self._fresh = True
+            self._fresh, self._handed_on = True, time.monotonic()
 
     def settle(self) -> None:
-        """Take a checkpoint if samples were handed on since the last."""
+        """Between two steps: hand on what has waited long, and take a checkpoint if anything was handed on."""
+        if self._checkpoint is not None and self._filled and time.monotonic() - self._handed_on > LONGEST_WAIT:
+            self.flush()
         if self._fresh and self._checkpoint is not None and not self._filled:
             self._checkpoint()
         self._fresh = False

@@ -12,11 +12,13 @@ import numpy as np
 from multiarm.elements import Elements
 from multiarm.errors import BadInputError, SimulationError
 from multiarm.model import Model
+from multiarm.paths import JointPath
 from multiarm.simulation.actions import Action
 from multiarm.simulation.bench import CompiledController
 from multiarm.simulation.checkpoints import restore, snapshot
 from multiarm.simulation.recording import Memory, Recorder
-from multiarm.simulation.simulation import Controller, Outside, Simulation
+from multiarm.simulation.simulation import Simulation
+from multiarm.simulation.steering import Controller, Outside
 from multiarm.simulation.watching import Watch
 from multiarm.state import State
 from multiarm.trajectory import SegmentWriter, Trajectory, layout_of, load_trajectory, read_checkpoint
@@ -39,12 +41,14 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     attributes: Mapping[str, Any] | None = None,
     drift: str = "project",
+    rate: float | None = None,
     elements: Elements | Iterable[Any] = (),
     actions: Iterable[tuple[float, Action]] = (),
     released: Iterable[str] = (),
     on_slip: str | Mapping[str, str] = "report",
     on_limit: str | Mapping[str, str] = "report",
     watch: Watch | Iterable[Watch] = (),
+    prescribed: Mapping[str, JointPath] | None = None,
     saturate: bool = False,
     rtol: float = 1e-10,
     atol: float = 1e-11,
@@ -53,8 +57,8 @@ def simulate(
 
     Parameters
     ----------
-    model, state, controller, external, dt, method, drift, elements, actions, released, on_slip, on_limit, watch, \
-saturate, rtol, atol
+    model, state, controller, external, dt, method, drift, rate, elements, actions, released, on_slip, on_limit, \
+watch, prescribed, saturate, rtol, atol
         As for `Simulation`.
     duration : float
         How long [s].
@@ -83,8 +87,9 @@ saturate, rtol, atol
     if not (np.isfinite(duration) and duration >= 0.0):
         raise BadInputError(f"duration must be a time, not {duration}")
     run = Simulation(
-        model, state, controller, external, dt=dt, method=method, drift=drift, elements=elements, actions=actions,
-        released=released, on_slip=on_slip, on_limit=on_limit, watch=watch, saturate=saturate, rtol=rtol, atol=atol,
+        model, state, controller, external, dt=dt, method=method, drift=drift, rate=rate, elements=elements,
+        actions=actions, released=released, on_slip=on_slip, on_limit=on_limit, watch=watch, prescribed=prescribed,
+        saturate=saturate, rtol=rtol, atol=atol,
     )  # fmt: skip
     every = 1 if sample is None else round(sample / dt)
     if every < 1 or (sample is not None and abs(every * dt - sample) > 1e-9 * sample):

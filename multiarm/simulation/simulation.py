@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn, cast
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from multiarm.assembly import grasped
 from multiarm.closed_chain import require_closed
 from multiarm.constraints import constraints
 from multiarm.elements import Elements
-from multiarm.errors import (
-    BadInputError,
-    ControllerError,
-    MultiArmError,
-    OpenLoopError,
-    SimulationError,
-    UnknownNameError,
-)
+from multiarm.errors import BadInputError, MultiArmError, SimulationError, UnknownNameError
 from multiarm.model import Model
+from multiarm.paths import JointPath
 from multiarm.simulation import adaptive, fixed
-from multiarm.simulation.actions import Action, HandOver, Hold, Payload, Release, Steer, Stop
+from multiarm.simulation.actions import Action, HandOver, Hold, Payload, Release, Steer, Stop, check_action
 from multiarm.simulation.bench import Bench, CompiledController
+from multiarm.simulation.partition import Partition
 from multiarm.simulation.recording import Recorder
-from multiarm.simulation.variants import holding, with_payload
-from multiarm.simulation.watching import Watch, consequences
+from multiarm.simulation.steering import Controller, Outside, Steering
+from multiarm.simulation.variants import check_laws, following, holding, require_at_beginning, with_payload
+from multiarm.simulation.watching import Lookout, Watch
 from multiarm.state import State
 from multiarm.sweeps import rollout as ro
 from multiarm.sweeps.observing import KINETIC
 from multiarm.trajectory import Event
-from multiarm.workspace import External
 
-__all__ = ["Controller", "Simulation"]
+__all__ = ["Simulation"]
 
-Controller = Callable[[float, State], ArrayLike | Mapping[str, ArrayLike]]
-Outside = Callable[[float, State], External]
-DRIFTS = ("project", "none")
+DRIFTS = ("project", "baumgarte", "coordinates", "none")
 METHODS = (*fixed.METHODS, *adaptive.METHODS)
+MESSAGES = {"slip": "friction limit reached", "limit": "end of its range reached", "singularity": "near a singularity"}
 PATIENCE = 100_000  # steps between two looks at the clock
 
 
@@ -61,7 +55,10 @@ class Simulation:
         "euler" (semi-implicit), "rk4", "dop853" or "radau" (implicit, for stiff springs).
     drift : str
         "project": after every step positions and velocities go back onto the constraints by the least change in the
-        mass metric; "none".
+        mass metric; "coordinates": independent coordinates and velocities are integrated and the others follow from
+        them; "baumgarte": accelerations drive gaps and slip back, J a = gamma - 2 rate J v - rate^2 gap; "none".
+    rate : float, optional
+        Of Baumgarte's stabilisation [1/s]; 0.1 / dt by default.
     elements : Elements or iterable, optional
         Springs, dampers, friction, pushes.
     actions : pairs (time, action), optional
@@ -73,6 +70,9 @@ class Simulation:
         "ignore"; for all, or by name.
     watch : Watch or iterable, optional
         Margins of one's own.
+    prescribed : mapping, optional
+        Joint with one coordinate -> `JointPath` that it follows exactly, whatever torque that takes (it is recorded as
+        the joint's tau); ``paths.joint_law`` makes one of a law of time. The run starts from where the paths begin.
     saturate : bool
         Whether torques are cut off at the joints' effort limits.
     rtol, atol : float
@@ -98,12 +98,14 @@ class Simulation:
         dt: float = 1e-3,
         method: str = "rk4",
         drift: str = "project",
+        rate: float | None = None,
         elements: Elements | Iterable[Any] = (),
         actions: Iterable[tuple[float, Action]] = (),
         released: Iterable[str] = (),
         on_slip: str | Mapping[str, str] = "report",
         on_limit: str | Mapping[str, str] = "report",
         watch: Watch | Iterable[Watch] = (),
+        prescribed: Mapping[str, JointPath] | None = None,
         saturate: bool = False,
         rtol: float = 1e-10,
         atol: float = 1e-11,
@@ -120,6 +122,10 @@ class Simulation:
         self.given = self.whole
         self.dt, self.method, self.rtol, self.atol = float(dt), method, rtol, atol
         self.projected = drift == "project"
+        self._partition = Partition() if drift == "coordinates" else None
+        self._rate = (0.1 / self.dt if rate is None else float(rate)) if drift == "baumgarte" else 0.0
+        if not self._rate >= 0.0:
+            raise BadInputError(f"the rate of stabilisation must not be negative, but is {rate}")
         self.origin = self.began = self.time = float(start)
         self.steps = self.changes = 0
         self._begun = False
@@ -130,25 +136,25 @@ class Simulation:
         self.progress: Callable[[float], None] | None = None
         self.on_event: Callable[[Event], None] | None = None
         self.patience = PATIENCE
-        self._controller, self._external = controller, external
         self._elements = tuple(elements)
+        self._laws = dict(prescribed or {})
+        check_laws(self.whole, self._laws)
         let_go = set(released)
         for name in let_go:
             if name not in self.whole.cuts:
                 raise UnknownNameError("cut joint or grasp", name, self.whole.cuts)
         self._held = [name for name in self.whole.cuts if name not in let_go]
-        self._watches = (watch,) if isinstance(watch, Watch) else tuple(watch)
-        self._margins = np.full((2, len(self._watches)), np.nan)
-        self._then = {
-            "slip": consequences("on_slip", on_slip, list(self.whole.grasps)),
-            "limit": consequences("on_limit", on_limit, list(self.whole.joints)),
-        }
-        self._limits = self.whole.effort_limit if saturate else None
+        self._lookout = Lookout(self.whole, on_slip, on_limit, (watch,) if isinstance(watch, Watch) else tuple(watch))
+        self._steering = Steering(controller, external, self.whole.effort_limit if saturate else None)
         self._pending = sorted(((float(t), i, action) for i, (t, action) in enumerate(actions)), key=lambda x: x[:2])
-        for t, _, action in self._pending:
-            self._check_action(t, action)
-        self._mount(self._variant(self.whole), np.array(state.q), np.array(state.v))
-        require_closed(constraints(self.model, self.state))
+        for _, _, action in self._pending:
+            check_action(self.whole, action)
+        variant = self._variant(self.whole)
+        require_closed(constraints(variant, variant.state(q=state.q, v=state.v)))
+        self._mount(variant, np.array(state.q), np.array(state.v))
+        if self._laws:
+            require_at_beginning(self.model, self._laws, self.bench.q, self.time)
+            self.require_closed(self.bench.settle(self.time))
         driver = fixed.FixedSteps if method in fixed.METHODS else adaptive.AdaptiveSteps
         self._driver: fixed.FixedSteps | adaptive.AdaptiveSteps = driver(self, method)
 
@@ -201,56 +207,27 @@ class Simulation:
         self._begun = True
         self.drive()
         self.bench.look(self.time)
-        self.happened([i for i, margin in enumerate(self.margins()) if margin < 0.0])
+        self.happened(np.flatnonzero(self._lookout.margins(self.bench, self.time) < 0.0).tolist())
         self.crossed()
 
     def _breaks(self) -> list[float]:
         return [t for t, _, _ in self._pending] + list(self.bench.breaks)
 
     @property
-    def _python(self) -> bool:
-        return self._controller is not None and not hasattr(self._controller, "packed")
-
-    @property
     def asks_python(self) -> bool:
         """Whether every step has to ask something that is not compiled."""
-        return self._python or self._external is not None or bool(self._watches) or self._limits is not None
+        return self._steering.asks_python or bool(self._lookout.watches) or self._partition is not None
 
-    @property
-    def watches(self) -> bool:
-        """Whether kernels look for margins that are gone."""
-        return len(self.bench.gauges) > 0
+    def return_to_constraints(self) -> None:
+        """Undo drift where kernels have not done so."""
+        if self.projected:
+            self.require_closed(self.bench.settle(self.time))
+        elif self._partition is not None:
+            self.require_closed(self._partition.correct(self.bench))
 
     def drive(self) -> None:
         """Torques and wrenches for the present state, from those who are not compiled."""
-        if not self._python and self._external is None:
-            if self._limits is not None:
-                self.bench.saturate(self._limits)
-            return
-        state = self.state
-        if self._python:
-            self.bench.tau[:] = self._torques(cast("Controller", self._controller)(self.time, state))
-        if self._limits is not None:
-            self.bench.saturate(self._limits)
-        if self._external is not None:
-            try:
-                self.bench.push(self._external(self.time, state))
-            except MultiArmError as error:
-                raise SimulationError(f"external: {error}", self.time, self.steps) from error
-
-    def _torques(self, given: ArrayLike | Mapping[str, ArrayLike]) -> np.ndarray:
-        """What a controller returned, as nv numbers, or the error that says what is wrong with it."""
-        values = np.asarray(given, float) if not isinstance(given, Mapping) else None
-        if values is not None and values.shape == (self.model.nv,) and not np.isfinite(values).all():
-            bad = int(np.flatnonzero(~np.isfinite(values))[0])
-            joint = self.model.velocity_names[bad]
-            raise ControllerError(
-                f"the controller returned {values[bad]} as the torque of {joint!r}", self.time, self.steps, joint
-            )
-        try:
-            return self.model.forces(given)
-        except (MultiArmError, TypeError, ValueError) as error:
-            raise ControllerError(f"the controller's torques do not fit: {error}", self.time, self.steps) from error
+        self._steering.drive(self.bench, self.time, self.steps)
 
     def tick(self) -> None:
         """Tell how far the run is; between two steps, so that it can be resumed from here."""
@@ -261,46 +238,23 @@ class Simulation:
 
     # ------------------------------------------------------------------ what is watched
 
-    def margins(self) -> np.ndarray:
-        """All margins now: those of the kernels, then one's own."""
-        own = [float(watch.margin(self.time, self.state)) for watch in self._watches]
-        return np.concatenate([self.bench.margins, own])
-
     def least_margin(self, which: list[int]) -> float:
         """The smallest of some margins now."""
-        return float(self.margins()[which].min())
+        return float(self._lookout.margins(self.bench, self.time)[which].min())
 
     def crossed(self) -> list[int]:
         """Margins that were there at the last look and are gone now."""
-        before = np.concatenate([self.bench.plant.gauges[0], self._margins[1]])
-        now = self.margins()
-        self._margins[1] = now[len(self.bench.gauges) :]
-        found = np.flatnonzero((before >= 0.0) & (now < 0.0))
-        return [int(i) for i in found if self._word(int(i)) != "ignore"]
-
-    def _subject(self, i: int) -> tuple[str, str]:
-        gauges = self.bench.gauges
-        if i < len(gauges):
-            return gauges[i].kind, gauges[i].subject
-        watch = self._watches[i - len(gauges)]
-        return watch.kind, watch.subject
-
-    def _word(self, i: int) -> str:
-        gauges = self.bench.gauges
-        if i < len(gauges):
-            return self._then[gauges[i].kind].get(gauges[i].subject, "report")
-        return self._watches[i - len(gauges)].then
+        return self._lookout.crossed(self.bench, self.time)
 
     def happened(self, which: Iterable[int]) -> None:
         """Report margins that are gone, and do what follows."""
-        margins = self.margins()
+        margins = self._lookout.margins(self.bench, self.time)
         follow = []
         for i in which:
-            if not margins[i] < 0.0 or self._word(i) == "ignore":
-                continue
-            kind, subject = self._subject(i)
-            self._report(kind, subject, MESSAGES.get(kind, "margin gone"), margin=float(margins[i]))
-            follow.append((self._word(i), kind, subject))
+            kind, subject, word = self._lookout.meaning(self.bench, i)
+            if margins[i] < 0.0 and word != "ignore":
+                self._report(kind, subject, MESSAGES.get(kind, "margin gone"), margin=float(margins[i]))
+                follow.append((word, kind, subject))
         for word, kind, subject in follow:
             if word == "stop":
                 self._stop(f"{kind} of {subject!r}")
@@ -320,25 +274,13 @@ class Simulation:
 
     # ------------------------------------------------------------------ what changes
 
-    def _check_action(self, t: float, action: Action) -> None:
-        if not isinstance(action, Action):
-            raise BadInputError(
-                f"at t = {t} s: {action!r} is no action; those are Hold, Release, HandOver, Payload, Steer, Stop"
-            )
-        names = {Hold: ("name",), Release: ("name",), HandOver: ("to", "source")}.get(type(action), ())
-        for attribute in names:
-            if getattr(action, attribute) not in self.whole.cuts:
-                raise UnknownNameError("cut joint or grasp", getattr(action, attribute), self.whole.cuts)
-        if isinstance(action, Payload) and action.body not in self.whole.bodies:
-            raise UnknownNameError("body", action.body, self.whole.bodies)
-
     def _act_now(self) -> None:
         while self._pending and self._pending[0][0] <= self.time + self.tiny and self.stopped is None:
             self.act(self._pending.pop(0)[2])
 
     def act(self, action: Action) -> None:
         """Change the mechanism now."""
-        self._check_action(self.time, action)
+        check_action(self.whole, action)
         match action:
             case Stop():
                 self._stop(action.message or "as planned")
@@ -357,7 +299,7 @@ class Simulation:
                 self._report("payload", action.body, f"mass is now {action.mass:g} kg", mass=float(action.mass))
 
     def _steer(self, controller: Controller | CompiledController | None) -> None:
-        self._controller = controller
+        self._steering = replace(self._steering, controller=controller)
         self.bench.tau[:] = 0.0
         self._remount()
         self._report("steer", "", f"{controller!r} takes over")
@@ -375,27 +317,21 @@ class Simulation:
         if name in self._held:
             return
         here = self.whole.state(q=self.bench.q, v=self.bench.v)
-        if self.whole.grasps.get(name) is not None and self.whole.grasps[name].at is None:
+        if name in self.whole.open_grasps:
             self.whole = grasped(self.whole, here, (name,))
         self._held = [other for other in self.whole.cuts if other in self._held or other == name]
         kinetic = self.bench.look(self.time)[KINETIC]
-        before = self.bench.v.copy()
         self._remount()
-        rows = constraints(self.model, self.state)
-        gap = float(np.abs(rows.gap).max(initial=0.0))
+        gap = float(np.abs(constraints(self.model, self.state).gap).max(initial=0.0))
         if gap > tolerance:
-            raise SimulationError(
-                f"{name!r} cannot take hold: its two sides are {gap:.3g} m or rad apart, more than the tolerance "
-                f"{tolerance:g}",
-                self.time,
-                self.steps,
-            )
-        self.require_closed(self.bench.settle())
-        impulse = self.bench.impulse(name)
-        jump = float(np.abs(self.bench.v - before).max(initial=0.0))
-        lost = float(kinetic - self.bench.look(self.time)[KINETIC])
-        self.bench.plant.ledger[:, 1] += lost
-        self._report("hold", name, "takes hold", gap=gap, impulse=impulse.tolist(), largest_jump=jump, energy_lost=lost)
+            apart = f"its two sides are {gap:.3g} m or rad apart, more than the tolerance {tolerance:g}"
+            raise SimulationError(f"{name!r} cannot take hold: {apart}", self.time, self.steps)
+        self.require_closed(self.bench.settle(self.time))
+        data = {"gap": gap, "impulse": self.bench.impulse(name).tolist()}
+        data["largest_jump"] = float(np.abs(self.bench.v - here.v).max(initial=0.0))
+        data["energy_lost"] = float(kinetic - self.bench.look(self.time)[KINETIC])
+        self.bench.plant.ledger[:, 1] += data["energy_lost"]
+        self._report("hold", name, "takes hold", **data)
 
     def _remount(self) -> None:
         self._mount(self._variant(self.whole), self.bench.q, self.bench.v, self.bench.plant.ledger)
@@ -405,11 +341,12 @@ class Simulation:
         """The bench for a variant of the model."""
         if self.recorder is not None:
             self.recorder.flush()
-        controller = None if self._python or self._controller is None else cast("CompiledController", self._controller)
-        if controller is not None and controller.model is not model:
-            controller = controller.on(model)
         elements = Elements(model, self._elements) if self._elements else None
-        self.bench = Bench(model, model.state(q=q, v=v), elements, controller, self._external is not None)
+        self.bench = Bench(
+            following(model, self._laws), model.state(q=q, v=v), elements, self._steering.compiled_for(model),
+            self._steering.external is not None, self._laws,
+        )  # fmt: skip
+        self.bench.stabilise(self._rate)
         if ledger is not None:
             self.bench.plant.ledger[:] = ledger
         if self.recorder is not None:
@@ -439,7 +376,7 @@ class Simulation:
         bench = self.bench
         return {
             "vector": bench.vector(), "before": bench.before(), "gauges": bench.plant.gauges, "tau": bench.tau,
-            "margins": self._margins, **self._driver.numbers(),
+            "margins": self._lookout.before, **self._driver.numbers(),
         }  # fmt: skip
 
     def go_on(
@@ -452,7 +389,7 @@ class Simulation:
         self._begun = True
         self._mount(self._variant(whole), self.bench.q, self.bench.v)
         self.bench.resume(numbers["vector"], numbers["before"], numbers["gauges"], numbers["tau"])
-        self._margins[:] = numbers["margins"]
+        self._lookout.before[:] = numbers["margins"]
         self._driver.resume(numbers)
 
     # ------------------------------------------------------------------ what goes wrong
@@ -460,33 +397,20 @@ class Simulation:
     def require_closed(self, gap: float) -> None:
         """Raise if the loops could not be closed."""
         if not gap <= ro.WIDEST_GAP:
-            raise OpenLoopError(
-                f"at t = {self.time:.9g} s (step {self.steps}) the loops stay open by {gap:.3g} m or rad; take shorter "
-                f"steps",
-                {},
+            raise SimulationError(
+                f"the loops stay open by {gap:.3g} m or rad; take shorter steps", self.time, self.steps
             )
 
     def fail(self, status: int) -> NoReturn:
         """Raise what a status of the kernels stands for."""
-        if status == ro.NOT_FINITE:
-            joint = self.model.velocity_names[int(self.bench.broken)]
-            raise SimulationError(
-                f"the acceleration of {joint!r} is not finite; take shorter steps, or look at what drives it",
-                self.time,
-                self.steps,
-                joint,
-            )
         if status == ro.OPEN:
-            self.require_closed(np.inf)
+            self.require_closed(self.bench.gap)
+        joint = self.model.velocity_names[self.bench.broken] if status == ro.NOT_FINITE else None
+        message = "a kernel failed"
         try:
             self.bench.check(status)
         except MultiArmError as error:
-            raise SimulationError(str(error), self.time, self.steps) from error
-        raise SimulationError(f"a kernel returned {status}", self.time, self.steps)
-
-    def fail_step(self, message: str) -> NoReturn:
-        """Raise what an adaptive method says."""
-        raise SimulationError(f"{self.method}: {message}", self.time, self.steps)
-
-
-MESSAGES = {"slip": "friction limit reached", "limit": "end of its range reached", "singularity": "near a singularity"}
+            message = (
+                f"{error}" if joint is None else f"the acceleration of {joint!r} is not finite; take shorter steps"
+            )
+        raise SimulationError(message, self.time, self.steps, joint)

@@ -10,9 +10,10 @@ import numpy as np
 from multiarm.errors import BadInputError, UnknownNameError
 from multiarm.kinematics import jacobian
 from multiarm.model import Model
+from multiarm.simulation.bench import Bench
 from multiarm.state import State
 
-__all__ = ["CONSEQUENCES", "Watch", "consequences", "near_singularity"]
+__all__ = ["CONSEQUENCES", "Lookout", "Watch", "near_singularity"]
 
 CONSEQUENCES = ("report", "stop", "release")
 
@@ -52,7 +53,7 @@ def near_singularity(model: Model, arm: str, least: float = 0.02, then: str = "r
     return Watch("singularity", arm, margin, then)
 
 
-def consequences(what: str, then: str | Mapping[str, str], subjects: list[str]) -> dict[str, str]:
+def _consequences(what: str, then: str | Mapping[str, str], subjects: list[str]) -> dict[str, str]:
     """What follows for every subject, from one word for all or words by name."""
     by_name = (
         dict.fromkeys(subjects, "report") | dict(then) if isinstance(then, Mapping) else dict.fromkeys(subjects, then)
@@ -63,3 +64,41 @@ def consequences(what: str, then: str | Mapping[str, str], subjects: list[str]) 
         if word not in (*CONSEQUENCES, "ignore"):
             raise UnknownNameError(f"consequence of {what}", word, (*CONSEQUENCES, "ignore"))
     return by_name
+
+
+class Lookout:
+    """Everything that is watched in a run: the gauges of its bench, then watches of one's own."""
+
+    def __init__(
+        self,
+        model: Model,
+        on_slip: str | Mapping[str, str],
+        on_limit: str | Mapping[str, str],
+        watches: tuple[Watch, ...],
+    ) -> None:
+        self.watches = watches
+        self.before = np.full(len(watches), np.nan)  # margins of one's own at the last look
+        self._then = {
+            "slip": _consequences("on_slip", on_slip, list(model.grasps)),
+            "limit": _consequences("on_limit", on_limit, list(model.joints)),
+        }
+
+    def margins(self, bench: Bench, t: float) -> np.ndarray:
+        """All margins now."""
+        return np.concatenate([bench.margins, [float(watch.margin(t, bench.state)) for watch in self.watches]])
+
+    def crossed(self, bench: Bench, t: float) -> list[int]:
+        """Margins that were there at the last look and are gone now, without those to be ignored."""
+        now = self.margins(bench, t)
+        before = np.concatenate([bench.plant.gauges[0], self.before])
+        self.before[:] = now[len(bench.gauges) :]
+        gone = np.flatnonzero((before >= 0.0) & (now < 0.0))
+        return [i for i in gone.tolist() if self.meaning(bench, i)[2] != "ignore"]
+
+    def meaning(self, bench: Bench, i: int) -> tuple[str, str, str]:
+        """Kind, subject and consequence of a margin."""
+        if i < len(bench.gauges):
+            gauge = bench.gauges[i]
+            return gauge.kind, gauge.subject, self._then[gauge.kind].get(gauge.subject, "report")
+        watch = self.watches[i - len(bench.gauges)]
+        return watch.kind, watch.subject, watch.then

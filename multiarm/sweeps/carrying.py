@@ -73,7 +73,7 @@ def place_bodies(tree, link, loop, room, q, v):
 
 @step
 def accelerate_all(tree, link, loop, room, a):
-    """Outward: ALPHA of every link at the accelerations a, gravity's pseudo-acceleration too; needs `place_bodies`."""
+    """Outward: ALPHA of every link at accelerations a, gravity's pseudo-acceleration in it; needs `place_bodies`."""
     gravity = load6(link, 0, at.ZETA)
     store6(link, 0, at.ALPHA, gravity)
     for k in range(1, tree.shape[0]):

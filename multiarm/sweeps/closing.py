@@ -162,6 +162,8 @@ def start_cuts(link, loop, cut):
             cut[c, lo.WANT + i] = 0.0
             store_lane(cut, c, lo.CHILD_FORCE, i, ZERO3, ZERO3)
             store_lane(cut, c, lo.PARENT_FORCE, i, ZERO3, ZERO3)
+        if loop[cut_row(loop, c), lo.KIND] == lo.COUPLING:
+            cut[c, lo.WANT] = cut[c, lo.GOAL]
 
 
 @value
@@ -178,7 +180,7 @@ def want_left(tree, link, loop, cut, out):
         row = cut_row(loop, c)
         p, k = loop[row, lo.PARENT], loop[row, lo.CHILD]
         if loop[row, lo.KIND] == lo.COUPLING:
-            cut[c, lo.WANT] = cut[c, lo.RATIO] * out[tree[p, at.V]] - out[tree[k, at.V]]
+            cut[c, lo.WANT] = cut[c, lo.GOAL] + cut[c, lo.RATIO] * out[tree[p, at.V]] - out[tree[k, at.V]]
         else:
             settle_cut(link, loop, cut, c)
             for i in range(loop[row, lo.COUNT]):

@@ -46,7 +46,8 @@ DIRECTIONS_RIGHT = 41  # the same x 3
 Y = 42  # nv, or rows if those are more
 FIT = 43  # 6 per task squared
 FIT_SPARE = 44  # 4 x 6 per task
-HEADER = 45
+BEGIN = 45  # nv: first entries of the rows of CHOLESKY
+HEADER = 46
 
 # A joint: how its coordinates differ (a number each, a quaternion with rates in child axes, free), where, how many.
 PLAIN, BALL, FREE = range(3)

@@ -9,8 +9,7 @@ from multiarm.sweeps import control_layout as co
 from multiarm.sweeps import layout as at
 from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.carrying import at_body, body_offset, copy_vector, first_row, part, table, task_row
-from multiarm.sweeps.cholesky import back_table, factor_table, forward_table
-from multiarm.sweeps.jit import step, value
+from multiarm.sweeps.jit import step
 from multiarm.sweeps.loops import cut_row
 from multiarm.sweeps.orthogonal import (
     fit,
@@ -22,6 +21,7 @@ from multiarm.sweeps.orthogonal import (
     substitute,
 )
 from multiarm.sweeps.values import load6, sub6
+from multiarm.sweeps.whitening import colour, factor_mass, whiten, whiten_motion
 
 CONSISTENT = 1e-8  # of the accelerations asked for: what dependent rows may lack where tasks are met one by one
 REACHABLE = 1e-8  # of the most mobile direction of the tasks: what counts as mobile at all
@@ -34,10 +34,11 @@ def change_group(loop, whole, desk, rows, tolerance, place):
     change = part(desk, whole, co.CHANGE, nv)
     missing, jacobian = part(desk, whole, co.MISSING, rows), table(desk, whole, co.JACOBIAN, rows, nv)
     mass, cholesky = table(desk, whole, co.MASS, nv, nv), table(desk, whole, co.CHOLESKY, count, count)
+    begin = part(desk, whole, co.BEGIN, count)
     for i in range(count):
         for j in range(i + 1):
             cholesky[i, j] = mass[whole[place + 2 + i], whole[place + 2 + j]]
-    if not factor_table(cholesky, 0.0, 0.0):
+    if not factor_mass(cholesky, begin):
         return False
     own = 0
     for c in range(cuts):
@@ -52,7 +53,7 @@ def change_group(loop, whole, desk, rows, tolerance, place):
         for i in range(loop[cut_row(loop, which), lo.COUNT]):
             for j in range(count):
                 x[n, j] = jacobian[r + i, whole[place + 2 + j]]
-            forward_table(cholesky, x[n])
+            whiten(cholesky, begin, x[n])
             beside[0, n] = missing[r + i]
             largest = max(largest, abs(missing[r + i]))
             n += 1
@@ -62,7 +63,7 @@ def change_group(loop, whole, desk, rows, tolerance, place):
     if not largest_left(x, beside[0], done, n, y) <= CONSISTENT * (1.0 + largest):
         return False
     reflect_back(x, beside[2], done, y, count)
-    back_table(cholesky, y)
+    colour(cholesky, begin, y)
     for j in range(count):
         change[whole[place + 2 + j]] = y[j]
     return True
@@ -80,16 +81,6 @@ def change_groups(loop, whole, desk, rows, tolerance):
     return True
 
 
-@value
-def whiten_motion(cholesky, z, out):
-    """L* z: what a motion that the equation z* M a = r asks for looks like in the mass metric."""
-    for i in range(len(z)):
-        total = z[i] / cholesky[i, i]
-        for j in range(i + 1, len(z)):
-            total += cholesky[j, i] * z[j]
-        out[i] = total
-
-
 @step
 def change_all(tree, link, loop, room, numbers, whole, desk, rows, rank, tolerance):
     """The least change in the mass metric, by priority: what falls, constraints, tasks; whether there is inertia.
@@ -99,9 +90,10 @@ def change_all(tree, link, loop, room, numbers, whole, desk, rows, rank, toleran
     nv, passive, tasks = whole[co.VELOCITIES], whole[co.PASSIVE], whole[co.TASKS]
     mass, cholesky = table(desk, whole, co.MASS, nv, nv), table(desk, whole, co.CHOLESKY, nv, nv)
     jacobian, missing = table(desk, whole, co.JACOBIAN, rows, nv), part(desk, whole, co.MISSING, rows)
+    begin = part(desk, whole, co.BEGIN, nv)
     for j in range(nv):
         copy_vector(mass[j], 0, cholesky[j])
-    if not factor_table(cholesky, 0.0, 0.0):
+    if not factor_mass(cholesky, begin):
         return False
     height = passive + rows + 6 * tasks
     x, beside = table(desk, whole, co.DIRECTIONS, height, nv), table(desk, whole, co.DIRECTIONS_RIGHT, 3, height)
@@ -110,7 +102,7 @@ def change_all(tree, link, loop, room, numbers, whole, desk, rows, rank, toleran
     falling = table(desk, whole, co.FALLING, passive, nv)
     y[:] = 0.0
     for n in range(passive - rank):
-        whiten_motion(cholesky, falling[n], x[n])
+        whiten_motion(cholesky, begin, falling[n], x[n])
         right[n] = 0.0
         for j in range(nv):
             right[n] -= falling[n, j] * b[j]
@@ -119,13 +111,13 @@ def change_all(tree, link, loop, room, numbers, whole, desk, rows, rank, toleran
     last = done + rows
     for r in range(rows):
         copy_vector(jacobian[r], 0, x[done + r])
-        forward_table(cholesky, x[done + r])
+        whiten(cholesky, begin, x[done + r])
         right[done + r] = missing[r]
     reflect_rows(x, factor, done, done, last, nv)
     first, done = done, orthogonalise(x, right, tag, factor, done, last, nv, tolerance)
     substitute(x, right, first, done, y)
     hard = done
-    last = done + task_rows(tree, link, loop, room, numbers, whole, desk, cholesky, x, right, done)
+    last = done + task_rows(tree, link, loop, room, numbers, whole, desk, cholesky, begin, x, right, done)
     reflect_rows(x, factor, done, done, last, nv)
     done = orthogonalise(x, right, tag, factor, hard, last, nv, REACHABLE)
     size = 6 * tasks
@@ -135,18 +127,18 @@ def change_all(tree, link, loop, room, numbers, whole, desk, rows, rank, toleran
     if whole[co.KIND] == co.IMPEDANCE:
         push = part(desk, whole, co.SPARE, nv)
         push_tasks(tree, link, loop, room, numbers, whole, desk, push)
-        forward_table(cholesky, push)
+        whiten(cholesky, begin, push)
         reflect_vector(x, factor, done, push, nv)
         for j in range(hard, nv):
             y[j] += push[j]
     reflect_back(x, factor, done, y, nv)
-    back_table(cholesky, y)
+    colour(cholesky, begin, y)
     copy_vector(y, 0, part(desk, whole, co.CHANGE, nv))
     return True
 
 
 @step
-def task_rows(tree, link, loop, room, numbers, whole, desk, cholesky, x, right, first):
+def task_rows(tree, link, loop, room, numbers, whole, desk, cholesky, begin, x, right, first):
     """Whitened Jacobians of the tasks' bodies from row `first`, and what their accelerations lack; how many rows."""
     gravity = load6(link, 0, at.ZETA)
     wanted = part(desk, whole, co.WANTED, 6 * whole[co.TASKS])
@@ -157,7 +149,7 @@ def task_rows(tree, link, loop, room, numbers, whole, desk, cholesky, x, right, 
         now = at_body(link, k, offset, sub6(load6(link, k, at.ALPHA), gravity))
         for i in range(6):
             task_row(tree, link, loop, room, k, offset, i, x[first + 6 * n + i])
-            forward_table(cholesky, x[first + 6 * n + i])
+            whiten(cholesky, begin, x[first + 6 * n + i])
         for i in range(3):
             right[first + 6 * n + i] = wanted[6 * n + i] - now[0][i]
             right[first + 6 * n + 3 + i] = wanted[6 * n + 3 + i] - now[1][i]

@@ -50,7 +50,9 @@ AXIS_ON_PARENT = 24  # axes that the angular gap is measured by, in the two fram
 AXIS_ON_CHILD = 27
 WANTED = 30  # cosine of the angle between them (universal)
 RATIO = 31  # of a coupling
-SHIFT = 32  # of a coupling, in place of what follows
+RATE = 31  # of a joint: at which gaps and slip are driven back (Baumgarte) [1/s]
+SHIFT = 32  # of a coupling, in place of what follows; its rate and acceleration where it is a law of time
+SPEED = 33
 LOCAL = 32  # six rows of N in the axes that ROW_AXES says; for ACROSS the two axes, on the parent and on the child
 
 # Columns that kernels compute; blocks of lanes are component by component.

@@ -191,6 +191,15 @@ def gap_of(loop, cut, c, parent, child, n, f, apart):
     return gap
 
 
+@value
+def pull_back(link, loop, cut, c, p, parent, child, n, f, point, spin, slide):
+    """2 rate J v + rate^2 gap of the row (n, f)."""
+    rate = cut[c, lo.RATE]
+    near = add3(load3(link, p, at.ORIGIN), frame_of(link, p, cut, c, lo.PARENT_FRAME)[1])
+    gap = gap_of(loop, cut, c, parent, child, n, f, sub3(point, near))
+    return 2.0 * rate * (dot3(n, spin) + dot3(f, slide)) + rate * rate * gap
+
+
 @step
 def settle_cut(link, loop, cut, c):
     """N, its goal, and the unit forces of its rows on the two links, at their origins.
@@ -214,6 +223,8 @@ def settle_cut(link, loop, cut, c):
     for i in range(loop[row, lo.COUNT]):
         n, f, n_rate, f_rate = normal_of(loop, cut, c, i, parent, child, parent_omega, child_omega)
         goal = dot3(f, passing) - dot3(n_rate, spin) - dot3(f_rate, slide)
+        if cut[c, lo.RATE] > 0.0:
+            goal -= pull_back(link, loop, cut, c, p, parent, child, n, f, point, spin, slide)
         cut[c, lo.GOAL + i] = goal
         cut[c, lo.WANT + i] = goal - dot3(f, inward)
         store_lane(cut, c, lo.NORMALS, i, n, f)

@@ -7,7 +7,7 @@ from multiarm.sweeps import loop_layout as lo
 from multiarm.sweeps.element_energy import element_energy
 from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.kinematics import locate, totals
-from multiarm.sweeps.loops import frame_of, load_lane
+from multiarm.sweeps.loops import cut_row, frame_of, load_lane
 from multiarm.sweeps.projecting import want_closed
 from multiarm.sweeps.slip import FORCE, RELATIVE, TORSION, slip_margins
 from multiarm.sweeps.values import ZERO6, axpy6, dot3, load3
@@ -66,9 +66,13 @@ def observe(plant, t, q, v, a, tau, out):
     out[place : place + n] = v
     out[place + n : place + 2 * n] = a
     out[place + 2 * n : place + 3 * n] = tau
+    for i in range(plant.law_whole.shape[0]):  # what makes a joint follow its law drives it
+        c = plant.law_whole[i, 0]
+        driven = tree[loop[cut_row(loop, c), lo.CHILD], at.V]
+        out[place + 2 * n + driven] += cut[c, lo.LAMBDA]
     place += 3 * n
     for c in range(loop[0, lo.CUTS]):
-        row = lo.FIRST_LINK + loop[0, lo.LINKS] + c
+        row = cut_row(loop, c)
         wrench = ZERO6
         for i in range(loop[row, lo.COUNT]):
             if loop[row, lo.KIND] == lo.JOINT:

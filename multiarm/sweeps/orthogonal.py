@@ -23,15 +23,30 @@ def swap_rows(x, right, tag, i, j, width):
 
 
 @value
-def reflect(x, i, first, factor, row, width):
-    """Apply reflector i, which begins at column `first`, to a row."""
-    total = row[first]
-    for c in range(first + 1, width):
-        total += x[i, c] * row[c]
-    total *= factor
-    row[first] -= total
-    for c in range(first + 1, width):
-        row[c] -= total * x[i, c]
+def inner(x, y, first, width):
+    """x* y from column `first`; four sums side by side, for each addition waits for the one before it."""
+    a = b = c = d = 0.0
+    k = first
+    while k + 3 < width:
+        a += x[k] * y[k]
+        b += x[k + 1] * y[k + 1]
+        c += x[k + 2] * y[k + 2]
+        d += x[k + 3] * y[k + 3]
+        k += 4
+    while k < width:
+        a += x[k] * y[k]
+        k += 1
+    return (a + b) + (c + d)
+
+
+@value
+def reflect(x, i, factor, row, width):
+    """Apply reflector i to a row."""
+    mirror = x[i]
+    total = factor * (row[i] + inner(mirror, row, i + 1, width))
+    row[i] -= total
+    for c in range(i + 1, width):
+        row[c] -= total * mirror[c]
 
 
 @value
@@ -56,17 +71,13 @@ def orthogonalise(x, right, tag, factor, done, rows, width, tolerance):
     """
     scale = 0.0
     for i in range(done, rows):
-        left = 0.0
-        for c in range(width):  # reflections do not change lengths, so what the batches before took counts too
-            left += x[i, c] * x[i, c]
-        scale = max(scale, left)
+        # reflections do not change lengths, so what the batches before took counts too
+        scale = max(scale, inner(x[i], x[i], 0, width))
     least = tolerance * tolerance * scale
     for k in range(done, min(rows, width)):
         best, size = k, -1.0
         for i in range(k, rows):
-            left = 0.0
-            for c in range(k, width):
-                left += x[i, c] * x[i, c]
+            left = inner(x[i], x[i], k, width)
             if left > size:
                 best, size = i, left
         if not size > least:
@@ -75,7 +86,7 @@ def orthogonalise(x, right, tag, factor, done, rows, width, tolerance):
             swap_rows(x, right, tag, k, best, width)
         factor[k] = make_reflector(x, k, width, math.sqrt(size))
         for i in range(k + 1, rows):
-            reflect(x, k, k, factor[k], x[i], width)
+            reflect(x, k, factor[k], x[i], width)
     return min(rows, width)
 
 
@@ -90,14 +101,14 @@ def reflect_rows(x, factor, done, first, rows, width):
 def reflect_vector(x, factor, done, y, width):
     """y <- Q* y."""
     for k in range(done):
-        reflect(x, k, k, factor[k], y, width)
+        reflect(x, k, factor[k], y, width)
 
 
 @step
 def reflect_back(x, factor, done, y, width):
     """y <- Q y."""
     for k in range(done - 1, -1, -1):
-        reflect(x, k, k, factor[k], y, width)
+        reflect(x, k, factor[k], y, width)
 
 
 @step

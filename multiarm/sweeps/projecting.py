@@ -45,13 +45,13 @@ def want_closed(tree, link, loop, cut, q):
 
 @step
 def want_still(tree, link, loop, cut, v):
-    """WANT = -J v of every row; returns the largest [m/s or rad/s]. Needs `settle_cut` at the present state."""
+    """WANT = what J v lacks of every row; returns the largest [m/s or rad/s]. Needs `settle_cut` here."""
     largest = 0.0
     for c in range(loop[0, lo.CUTS]):
         row = cut_row(loop, c)
         p, k = loop[row, lo.PARENT], loop[row, lo.CHILD]
         if loop[row, lo.KIND] == lo.COUPLING:
-            cut[c, lo.WANT] = cut[c, lo.RATIO] * v[tree[p, at.V]] - v[tree[k, at.V]]
+            cut[c, lo.WANT] = cut[c, lo.RATIO] * v[tree[p, at.V]] + cut[c, lo.SPEED] - v[tree[k, at.V]]
             largest = max(largest, abs(cut[c, lo.WANT]))
             continue
         child = load3(link, k, at.OMEGA), load3(link, k, at.VELOCITY)

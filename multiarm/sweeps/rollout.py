@@ -30,8 +30,8 @@ from multiarm.sweeps.stepping import (
 DONE = 0
 CROSSED, FULL, NOT_FINITE, OPEN, UNSTEERED = range(10**6, 10**6 + 5)
 
-# What a kernel is to do: the task; of steps the method, whether drift is projected away, the number of the first, samples
-# every so many steps (0: none), whether margins are watched.
+# What a kernel is to do: the task; of steps the method, whether drift is projected away, the number of the first,
+# samples every so many steps (0: none), whether margins are watched.
 TASK, METHOD, PROJECTED, FIRST, EVERY, WATCHED = range(6)
 ROLL, LOOK, SETTLE, RATES = range(4)
 # What it has done: steps, samples, largest gap that was left, where the state is not finite.
@@ -78,9 +78,9 @@ def look(plant, t, q, v, tau, a, sample):
 
 
 @woven
-def settle(plant, q, v, report):
+def settle(plant, t, q, v, report):
     """q and v onto the constraints; report[GAP] is what is left, LAMBDA of every cut the impulse on the velocities."""
-    status, report[GAP] = return_to_constraints(plant, q, v)
+    status, report[GAP] = return_to_constraints(plant, t, q, v)
     return status
 
 
@@ -144,7 +144,7 @@ def roll(plant, orders, origin, h, steps, q, v, tau, a, samples, report):
             if status != 0:
                 return status
         if orders[PROJECTED] == 1:
-            status, gap = return_to_constraints(plant, q, v)
+            status, gap = return_to_constraints(plant, t + h, q, v)
             if status != 0:
                 return status
             report[GAP] = max(report[GAP], gap)
@@ -164,5 +164,5 @@ def operate(plant, orders, t, h, steps, q, v, tau, a, table, report):
     if orders[TASK] == LOOK:
         return look(plant, t, q, v, tau, a, table[0])
     if orders[TASK] == SETTLE:
-        return settle(plant, q, v, report)
+        return settle(plant, t, q, v, report)
     return rates(plant, t, table[0], tau, a, table[1])

@@ -15,7 +15,9 @@ from multiarm.sweeps.elements import apply_elements
 from multiarm.sweeps.forward import fd4
 from multiarm.sweeps.jit import step, value, woven
 from multiarm.sweeps.kinematics import locate
+from multiarm.sweeps.loops import cut_row
 from multiarm.sweeps.manifold import advance, rate_of_turn
+from multiarm.sweeps.paths import joints_at
 from multiarm.sweeps.projecting import project
 from multiarm.sweeps.structured import structured
 
@@ -47,6 +49,8 @@ class Plant(NamedTuple):
         Rows (index into q, lower, upper) of the coordinates with limits that are watched.
     gauges : array
         What is watched, at the last step and now: margins of the limits, then of the grasps.
+    law_numbers, law_whole, law_values : array
+        Joints that follow laws of time: their paths as `paths` has them, rows (cut, first number, numbers), and room.
     ledger : array
         Energy [J] so far, and before the last step: what tau drove in, what was lost, what pushes brought in.
     sums : array
@@ -71,6 +75,9 @@ class Plant(NamedTuple):
     margins: Any
     limits: Any
     gauges: Any
+    law_numbers: Any
+    law_whole: Any
+    law_values: Any
     ledger: Any
     sums: Any
     desk: Any
@@ -90,10 +97,13 @@ def is_pushed(plant):
 
 @step
 def powers(plant, t, q, v, tau):
-    """Power of tau, of what elements lose, and of pushes [W]; needs links that are placed where anything is pushed."""
+    """Power of tau and of prescribed joints, of what elements lose, and of pushes [W]; after `accelerate`."""
     driven = lost = pushed = 0.0
     for j in range(len(v)):
         driven += tau[j] * v[j]
+    for n in range(plant.law_whole.shape[0]):
+        c = plant.law_whole[n, 0]
+        driven += plant.cut[c, lo.LAMBDA] * v[plant.tree[plant.loop[cut_row(plant.loop, c), lo.CHILD], at.V]]
     if is_pushed(plant):
         link = plant.link
         for k in range(plant.push.shape[0]):
@@ -126,9 +136,20 @@ def add_elements(plant, t, q, v, tau, total):
     return apply_elements(plant.tree, plant.link, plant.element_numbers, plant.element_whole, t, q, v, total)
 
 
+@step
+def follow(plant, t):
+    """Where joints with laws of time must be at the time t, how fast, and how they accelerate."""
+    x = plant.law_values
+    for n in range(plant.law_whole.shape[0]):
+        c, first, size = plant.law_whole[n, 0], plant.law_whole[n, 1], plant.law_whole[n, 2]
+        joints_at(plant.law_numbers[first : first + size], t, x[0:1], x[1:2], x[2:3])
+        plant.cut[c, lo.SHIFT], plant.cut[c, lo.SPEED], plant.cut[c, lo.GOAL] = x[0], x[1], x[2]
+
+
 @woven
 def accelerate(plant, t, q, v, tau, out):
     """Accelerations with the loops closed, force elements and pushes acting."""
+    follow(plant, t)
     if is_pushed(plant):
         total = row_of(plant, TOTAL, len(v))
         status = add_elements(plant, t, q, v, tau, total)
@@ -147,8 +168,9 @@ def respond(plant, q, v, tau, out):
 
 
 @woven
-def return_to_constraints(plant, q, v):
-    """q and v brought back onto the constraints; returns (status, gap left)."""
+def return_to_constraints(plant, t, q, v):
+    """q and v brought back onto the constraints at the time t; returns (status, gap left)."""
+    follow(plant, t)
     if plant.loop[0, lo.CUTS] == 0:
         return 0, 0.0
     rest, change = row_of(plant, REST, len(v)), row_of(plant, CHANGE, len(v))
