@@ -208,6 +208,7 @@ def test_all_errors_of_a_kind_are_listed_in_file_order():
         ("elements:\n  s: {kind: joint_spring, joint: oen, stiffness: 1}", "elements.s.joint", "did you mean 'one'"),
         ("elements:\n  s: {kind: joint_spring, joint: one}", "elements.s", "needs the key 'stiffness'"),
         ("elements:\n  s: {kind: spring}", "elements.s.kind", "did you mean 'body_spring'"),
+        ("prescribed: {one/joit1: {kind: sine, amplitude: 1, frequency: 1}}", "prescribed.one/joit1", "'one/joint1'"),
         ("disturbances:\n  d: {body: bar, start: 2, stop: 1}", "disturbances.d.stop", "before it starts"),
         ("disturbances:\n  d: {body: bar, profile: ramp}", "disturbances.d", "needs the key 'stop'"),
     ],

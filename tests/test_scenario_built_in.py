@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import multiarm as ma
-from multiarm.scenario import load_scenario, scenarios
+from multiarm.scenario import Scenario, load_scenario, scenarios
 from multiarm.scenario.overview import overview_of
 from multiarm.scenario.running import prepare, run, summary_of, tracking_of
 
@@ -75,6 +75,62 @@ def test_the_four_bar_keeps_its_energy():
     ready = prepare(load_scenario("four_bar").with_simulation(duration=2.0, method="dop853"))
     summary = summary_of(ready, run(ready))
     assert summary.energy_drift < 1e-9 * summary.energy_scale
+
+
+def test_elements_disturbances_and_actions_reach_the_simulation():
+    text = """
+name: everything
+gravity: [0, 0, 0]
+bodies:
+  slider: {mass: 2.0, inertia: [1, 1, 1]}
+  weight: {mass: 1.0, inertia: [1, 1, 1], pose: [0, 1, 0]}
+joints:
+  rail: {kind: prismatic, parent: world, child: slider, axis: [1, 0, 0]}
+grasps:
+  latch: {by: slider, body: weight, active: false}
+elements:
+  spring: {kind: joint_spring, joint: rail, stiffness: 8.0, rest: 0.5}
+disturbances:
+  push: {body: weight, force: [0, 0, 3], start: 0.5, stop: 1.0}
+actions:
+  - {time: 1.5, do: payload, body: weight, mass: 3.0}
+  - {time: 1.6, do: dock, grasp: latch}
+simulation: {duration: 2.0, dt: 1.0e-3}
+"""
+    ready = prepare(Scenario.read(text))
+    trajectory = run(ready)
+    data = trajectory.dataset
+    time = trajectory.time
+    free = time <= 1.5
+    rail = data["q"].sel(coordinate="rail").values
+    assert np.allclose(rail[free], 0.5 - 0.5 * np.cos(2.0 * time[free]), atol=1e-9)
+    weight = data["v"].sel(velocity="weight.vz").values
+    assert weight[np.searchsorted(time, 1.2)] == pytest.approx(1.5, abs=1e-9)
+    assert [event.kind for event in trajectory.events] == ["payload", "hold"]
+    # a plastic impact: the slide keeps the momentum along itself only, of 2 kg before and 5 kg after
+    before, after = (data["v"].sel(velocity="rail").values[np.searchsorted(time, t)] for t in (1.599, 1.601))
+    assert after == pytest.approx(before * 2.0 / 5.0, abs=5e-3)
+
+
+def test_prescribed_joints_follow_their_laws():
+    text = """
+name: laws
+bodies:
+  one: {mass: 1.0, inertia: [1, 1, 1], com: [0.5, 0, 0]}
+  two: {mass: 1.0, inertia: [1, 1, 1], com: [0.5, 0, 0]}
+joints:
+  a: {kind: revolute, parent: world, child: one, axis: [0, 1, 0]}
+  b: {kind: revolute, parent: one, child: two, at: [1, 0, 0], axis: [0, 1, 0]}
+prescribed:
+  a: {kind: sine, amplitude: 10 deg, frequency: 0.5}
+  b: {kind: quintic, points: [{time: 0.5, value: 30 deg}, {time: 1.0, value: 0}]}
+start: {guess: {a: 0.3, b: 0.1}}
+simulation: {duration: 1.0, dt: 1.0e-3}
+"""
+    trajectory = run(prepare(Scenario.read(text)))
+    a, b = trajectory.q.T
+    assert np.allclose(a, 0.3 + np.radians(10) * np.sin(np.pi * trajectory.time), atol=1e-9)
+    assert (b[0], b[500], b[-1]) == pytest.approx((0.1, np.radians(30), 0.0), abs=1e-9)
 
 
 def test_tracking_by_coordinates_is_tracking_by_kinematics():

@@ -11,7 +11,7 @@ from multiarm.scenario.building import Builder
 from multiarm.scenario.content import STRATEGIES, Content
 from multiarm.scenario.document import Document, Key
 from multiarm.scenario.errors import Problem, ScenarioError, choose_from
-from multiarm.scenario.motion import ComputedTorque, FilePath, JointPD, ObjectImpedance, QuinticPath
+from multiarm.scenario.motion import ComputedTorque, FilePath, JointPD, JointQuintic, ObjectImpedance, QuinticPath
 from multiarm.scenario.run_parts import (
     BodySpring,
     Bushing,
@@ -56,6 +56,7 @@ class _Checks:
         """All checks."""
         self._cuts()
         self._controller()
+        self._prescribed()
         self._elements()
         self._disturbances()
         self._actions()
@@ -116,13 +117,21 @@ class _Checks:
             key: Key = ("controller", "paths", name)
             self._known(key, "body", name, bodies, of_key=True)
             if isinstance(path, QuinticPath):
-                times = [0.0, *(point.time for point in path.points)]
-                for i, (before, after) in enumerate(pairwise(times)):
-                    if after <= before:
-                        message = f"times must increase, but {after:g} s follows {before:g} s"
-                        self._problem((*key, "points", i, "time"), message)
+                self._increasing((*key, "points"), [point.time for point in path.points])
             if isinstance(path, FilePath) and not (self.folder / path.file).is_file():
                 self._problem((*key, "file"), f"there is no file {str(self.folder / path.file)!r}")
+
+    def _prescribed(self) -> None:
+        for name, law in self.content.prescribed.items():
+            key: Key = ("prescribed", name)
+            self._known(key, "joint", name, self.mechanism.joints, of_key=True)
+            if isinstance(law, JointQuintic):
+                self._increasing((*key, "points"), [point.time for point in law.points])
+
+    def _increasing(self, key: Key, times: list[float]) -> None:
+        for i, (before, after) in enumerate(pairwise([0.0, *times])):
+            if after <= before:
+                self._problem((*key, i, "time"), f"times must increase, but {after:g} s follows {before:g} s")
 
     def _elements(self) -> None:
         for name, element in self.content.elements.items():

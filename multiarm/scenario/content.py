@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, Tag
 
 from multiarm.scenario.fields import Name, Section, Vector3
-from multiarm.scenario.motion import ControllerPart, StartPart
+from multiarm.scenario.motion import ControllerPart, JointMotionPart, StartPart
 from multiarm.scenario.parts import ArmPart, BodyPart, CouplingPart, FramePart, GraspPart, JointPart
 from multiarm.scenario.run_parts import ActionPart, DisturbancePart, ElementPart, OutputPart, SimulationPart
 
@@ -47,6 +47,9 @@ class Content(Section):
     )
     start: StartPart = Field(default_factory=StartPart, description="where the run starts")
     controller: ControllerPart | None = Field(None, description="what drives the joints; without it, nothing does")
+    prescribed: dict[Name, JointMotionPart] = Field(
+        {}, description="joints of one coordinate that follow a law of time, whatever torque that takes"
+    )
     elements: dict[Name, ElementPart] = Field({}, description="springs, dampers, friction and stops by name")
     disturbances: dict[Name, DisturbancePart] = Field({}, description="wrenches from outside by name")
     actions: list[ActionPart] = Field([], description="what happens at given times")

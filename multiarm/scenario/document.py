@@ -18,7 +18,7 @@ import yaml
 
 from multiarm.scenario.errors import Problem, ScenarioError
 
-__all__ = ["Document", "Key", "read_document", "spell"]
+__all__ = ["Document", "Key", "read_document", "read_text", "spell"]
 
 MOST_BYTES = 500_000
 MOST_VALUES = 50_000

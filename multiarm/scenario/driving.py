@@ -22,12 +22,13 @@ from multiarm.elements import (
     compliant_grasp,
 )
 from multiarm.kinematics import kinematics
+from multiarm.laws import sine_law
 from multiarm.model import Model
 from multiarm.scenario import motion, run_parts
 from multiarm.simulation import Action, HandOver, Hold, Payload, Release
 from multiarm.state import State
 
-__all__ = ["actions_of", "controller_of", "elements_of", "paths_of"]
+__all__ = ["actions_of", "controller_of", "elements_of", "paths_of", "prescribed_of"]
 
 
 def paths_of(parts: Mapping[str, motion.PathPart], model: Model, start: State, folder: Path) -> dict[str, paths.Path]:
@@ -55,6 +56,21 @@ def paths_of(parts: Mapping[str, motion.PathPart], model: Model, start: State, f
                 found[name] = paths.from_file(folder / part.file)
             case _:
                 found[name] = paths.hold(here)
+    return found
+
+
+def prescribed_of(
+    parts: Mapping[str, motion.JointMotionPart], model: Model, start: State, duration: float
+) -> dict[str, paths.JointPath]:
+    """The law of each prescribed joint, from where it is at the start."""
+    found = {}
+    for name, part in parts.items():
+        here = float(start.q[model.q_slice(name)][0])
+        if isinstance(part, motion.JointQuintic):
+            points = [[here], *([point.value] for point in part.points)]
+            found[name] = paths.joint_quintic(points, [0.0, *(point.time for point in part.points)])
+        else:
+            found[name] = paths.joint_law(sine_law(part.amplitude, part.frequency, offset=here), duration)
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from multiarm.scenario.fields import (
+    Angle,
     Coordinates,
     Flag,
     Gain,
@@ -20,7 +21,7 @@ from multiarm.scenario.fields import (
     Vector3,
 )
 
-__all__ = ["ControllerPart", "PathPart", "Squeeze", "StartPart"]
+__all__ = ["ControllerPart", "JointMotionPart", "PathPart", "Squeeze", "StartPart"]
 
 
 class StartPart(Section):
@@ -104,6 +105,33 @@ PathPart = Annotated[
     QuinticPath | TrapezoidPath | CirclePath | FilePath | HoldPath,
     Field(discriminator="kind"),
 ]
+
+# ---------------------------------------------------------------------- prescribed joints
+
+
+class JointPoint(Section):
+    """A coordinate to be reached, and when."""
+
+    time: Positive = Field(description="when to be there [s]")
+    value: Angle = Field(description="the coordinate [rad or m; '30 deg' for degrees]")
+
+
+class JointQuintic(Section):
+    """From where the joint starts through points by polynomials of degree five, at rest in each."""
+
+    kind: Literal["quintic"] = Field(description="polynomials of degree five, at rest in each point")
+    points: list[JointPoint] = Field(min_length=1, max_length=1000, description="coordinates with increasing times")
+
+
+class JointSine(Section):
+    """About where the joint starts: q0 + amplitude sin(2 pi frequency t)."""
+
+    kind: Literal["sine"] = Field(description="a sine of time about where the joint starts")
+    amplitude: Angle = Field(description="[rad or m; '30 deg' for degrees]")
+    frequency: Positive = Field(description="[Hz]")
+
+
+JointMotionPart = Annotated[JointQuintic | JointSine, Field(discriminator="kind")]
 
 # ---------------------------------------------------------------------- controllers
 

@@ -14,7 +14,7 @@ from multiarm.errors import MultiArmError, SimulationError
 from multiarm.kinematics import kinematics
 from multiarm.model import Model
 from multiarm.scenario.document import Key
-from multiarm.scenario.driving import actions_of, controller_of, elements_of, paths_of
+from multiarm.scenario.driving import actions_of, controller_of, elements_of, paths_of, prescribed_of
 from multiarm.scenario.errors import ScenarioError
 from multiarm.scenario.motion import ComputedTorque, ObjectImpedance
 from multiarm.scenario.scenario import Scenario
@@ -81,6 +81,8 @@ def run(
     whole = start.model
     with _located(scenario, ("controller",)):
         controller = controller_of(content.controller, whole, start, scenario.folder)
+    with _located(scenario, ("prescribed",)):
+        prescribed = prescribed_of(content.prescribed, whole, start, settings.duration)
     with _located(scenario, ("elements",)):
         elements = elements_of(content.elements, content.disturbances, whole)
     tolerances = {name: value for name in ("rtol", "atol") if (value := getattr(settings, name)) is not None}
@@ -103,6 +105,7 @@ def run(
             released=[name for name, grasp in grasps.items() if not grasp.active],
             on_slip={name: grasp.on_slip for name, grasp in grasps.items()},
             on_limit=settings.on_limit,
+            prescribed=prescribed or None,
             watch=_watches(model, settings.singularity),
             **tolerances,
         )
