@@ -21,6 +21,8 @@ Conventions, the same everywhere
 - A force is reported with its point, axes, on whom and by whom (`Wrench`).
 """
 
+from typing import TYPE_CHECKING, Any
+
 from contacts import Box, Capsule, Cylinder, Mesh, Sphere
 from multiarm import controllers, paths, robots
 from multiarm.arms import Arm
@@ -105,6 +107,9 @@ from multiarm.urdf import load_urdf
 from multiarm.version import __version__
 from multiarm.wrench import Wrench
 
+if TYPE_CHECKING:
+    from multiarm.scenario import Scenario, ScenarioError, load_scenario, scenarios
+
 __all__ = [
     "Arm", "BadInputError", "Body", "BodySpring", "Box", "Bushing", "Capsule", "ClosedChainSolution", "Compiled",
     "ContradictionError", "ControllerError", "CorruptRecordingError", "Coupling", "CutJoint", "Cylinder",
@@ -113,13 +118,25 @@ __all__ = [
     "JointLimit", "JointMotion", "JointReaction", "JointReactions", "JointSpring", "Kinematics", "LoadSplit",
     "Mechanism", "Mesh", "MissingExtraError", "Mobility", "Model", "Moment", "Momentum", "MultiArmError",
     "OpenLoopError", "Operators", "Payload", "Push", "PushTable", "RecordingError", "Release", "Robot",
-    "RobotFileError", "RobotFileWarning", "Simulation", "SimulationError", "SingularInertiaError", "SlipMargin",
-    "Solution", "Sphere", "State", "Steer", "Stop", "TimeLaw", "Trajectory", "UnknownNameError",
-    "UnphysicalInertiaWarning", "UnreachableMotionError", "Watch", "Wrench", "__version__", "assemble",
-    "center_of_mass", "closed_chain_inverse_dynamics", "compiled", "compliant_grasp", "controllers", "dense", "energy",
-    "follow", "forward_dynamics", "grasped", "holding", "hybrid_dynamics", "interbody_forces", "inverse_dynamics",
-    "jacobian", "jacobian_gram", "kinematics", "limit_margin", "load_mjcf", "load_trajectory", "load_urdf",
-    "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility", "momentum", "near_singularity",
-    "operational_compliance", "operators", "paths", "polynomial_law", "pose", "project", "robots", "simulate",
-    "simulate_batch", "sine_law", "slip_margin", "slip_margins", "smoother", "tree_forward_dynamics", "with_payload",
+    "RobotFileError", "RobotFileWarning", "Scenario", "ScenarioError", "Simulation", "SimulationError",
+    "SingularInertiaError", "SlipMargin", "Solution", "Sphere", "State", "Steer", "Stop", "TimeLaw", "Trajectory",
+    "UnknownNameError", "UnphysicalInertiaWarning", "UnreachableMotionError", "Watch", "Wrench", "__version__",
+    "assemble", "center_of_mass", "closed_chain_inverse_dynamics", "compiled", "compliant_grasp", "controllers",
+    "dense", "energy", "follow", "forward_dynamics", "grasped", "holding", "hybrid_dynamics", "interbody_forces",
+    "inverse_dynamics", "jacobian", "jacobian_gram", "kinematics", "limit_margin", "load_mjcf", "load_scenario",
+    "load_trajectory", "load_urdf", "log_determinant", "mass_matrix", "mass_matrix_inverse", "mobility", "momentum",
+    "near_singularity", "operational_compliance", "operators", "paths", "polynomial_law", "pose", "project", "robots",
+    "scenarios", "simulate", "simulate_batch", "sine_law", "slip_margin", "slip_margins", "smoother",
+    "tree_forward_dynamics", "with_payload",
 ]  # fmt: skip
+
+_SCENARIO_NAMES = ("Scenario", "ScenarioError", "load_scenario", "scenarios")
+
+
+def __getattr__(name: str) -> Any:
+    """Names of the scenario layer, loaded when first used: reading files takes packages that a computation does not."""
+    if name in _SCENARIO_NAMES:
+        from multiarm import scenario
+
+        return getattr(scenario, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

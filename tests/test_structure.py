@@ -24,6 +24,8 @@ STAGES = (
     {"closed_chain", "closed_chain_inverse", "assembly", "mobility", "controllers"},
     {"trajectory"},
     {"simulation"},
+    {"scenario"},
+    {"cli"},
 )
 
 
@@ -75,6 +77,7 @@ def test_import_loads_nothing_heavy_that_may_not_be_used():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
     ).stdout
     heavy = {"cvxpy", "matplotlib", "yourdfpy", "viser", "xarray", "h5py", "trimesh", "pinocchio", "mujoco"}
+    heavy |= {"pydantic", "typer", "rich"}
     assert not heavy & set(loaded.split())
 
 
