@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from closed_mechanisms import LINKAGES, state_from_motion
 from scipy.linalg import null_space
 from scipy.spatial.transform import Rotation
 
@@ -95,7 +96,9 @@ def nearest_acceleration(model, state, wanted, preferred):
     first = np.linalg.lstsq(hard, right - hard @ start, rcond=1e-9)[0] if len(hard) else np.zeros(model.nv)
     asked = np.concatenate([a - kin.bias_acceleration(body) for body, a in wanted.items()])
     ways = ways_left(hard)
-    second = np.linalg.lstsq(tasks @ ways, asked - tasks @ (start + first), rcond=1e-7)[0]
+    left, s, right_vectors = np.linalg.svd(tasks @ ways, full_matrices=False)
+    able = s > 1e-7 * np.linalg.norm(tasks)
+    second = right_vectors[able].T @ (left[:, able].T @ (asked - tasks @ (start + first)) / s[able])
     return np.linalg.solve(upper, start + first + ways @ second)
 
 
@@ -122,3 +125,21 @@ def free_flyer():
     model = m.compile(gravity=(0, 0, 0))
     v = 0.2 * np.random.default_rng(2).normal(size=model.nv)
     return model, ma.project(model, model.state(q=q, v=v))
+
+
+def moving_linkage(name):
+    """A closed mechanism of the tests at its state, on the constraints."""
+    linkage = LINKAGES[name]()
+    model = linkage.mechanism.compile(gravity=linkage.gravity)
+    h = 1e-6
+    ahead, behind = linkage.place(linkage.y + h * linkage.rates), linkage.place(linkage.y - h * linkage.rates)
+    places = linkage.place(linkage.y)
+
+    def velocity(body):
+        if body not in places:
+            return np.zeros(6)
+        turn = (ahead[body].rotation * behind[body].rotation.inv()).as_rotvec()
+        return np.concatenate([turn, ahead[body].translation - behind[body].translation]) / (2 * h)
+
+    world = ma.pose()
+    return model, ma.project(model, state_from_motion(model, lambda body: places.get(body, world), velocity))

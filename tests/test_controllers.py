@@ -5,12 +5,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from closed_mechanisms import LINKAGES, hand_over, state_from_motion
+from closed_mechanisms import hand_over
 from control_cases import (
     apparent_inertia,
     clearly_ranked,
     errors_to,
     free_flyer,
+    moving_linkage,
     nearest_acceleration,
     panda_state,
     path_near,
@@ -32,24 +33,6 @@ MIXED = [
 
 def largest(x):
     return float(np.abs(x).max(initial=0.0))
-
-
-def linkage_at_rest_or_moving(name):
-    """A closed mechanism of the tests at its state."""
-    linkage = LINKAGES[name]()
-    model = linkage.mechanism.compile(gravity=linkage.gravity)
-    h = 1e-6
-    ahead, behind = linkage.place(linkage.y + h * linkage.rates), linkage.place(linkage.y - h * linkage.rates)
-    places = linkage.place(linkage.y)
-
-    def velocity(body):
-        if body not in places:
-            return np.zeros(6)
-        turn = (ahead[body].rotation * behind[body].rotation.inv()).as_rotvec()
-        return np.concatenate([turn, ahead[body].translation - behind[body].translation]) / (2 * h)
-
-    world = ma.pose()
-    return model, ma.project(model, state_from_motion(model, lambda body: places.get(body, world), velocity))
 
 
 # ---------------------------------------------------------------------- computed torque
@@ -116,7 +99,7 @@ def test_computed_torque_agrees_with_inverse_dynamics_where_that_leaves_no_choic
 
 
 def test_a_stewart_platform_follows_by_its_slides_alone():
-    model, state = linkage_at_rest_or_moving("Stewart")
+    model, state = moving_linkage("Stewart")
     path = path_near(model, state, "platform")
     tau = ma.controllers.ComputedTorque(model, {"platform": path}, limits=None)(T, state)
     off, slow, acceleration = errors_to(model, state, "platform", path, T)
@@ -131,7 +114,7 @@ def test_a_stewart_platform_follows_by_its_slides_alone():
 
 @pytest.mark.parametrize("name", ["four-bar", "Bennett", "Bricard", "two arms", "stretched arm"])
 def test_motions_that_a_mechanism_cannot_make_are_met_in_least_squares(name):
-    model, state = linkage_at_rest_or_moving(name)
+    model, state = moving_linkage(name)
     body = {"two arms": "bar", "stretched arm": "bar", "four-bar": "rod"}.get(name, "link1")
     path = path_near(model, state, body)
     tau = ma.controllers.ComputedTorque(model, {body: path}, null_kd=3.0, limits=None)(T, state)
@@ -245,7 +228,7 @@ def test_critical_damping_damps_every_mode_alike(ratio):
 
 
 def test_critical_damping_is_for_directions_that_exist():
-    model, state = linkage_at_rest_or_moving("two arms")
+    model, state = moving_linkage("two arms")
     damping = ma.controllers.critical_damping(model, state, "bar", 100.0)
     assert np.linalg.matrix_rank(damping, tol=1e-8) == 3
     with pytest.raises(ma.BadInputError, match="ratio"):

@@ -25,7 +25,7 @@ STAGES = (
     {"trajectory"},
     {"simulation"},
     {"scenario"},
-    {"cli"},
+    {"cli", "__main__"},
 )
 
 

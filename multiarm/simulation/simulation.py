@@ -226,7 +226,7 @@ class Simulation:
             self.require_closed(self._partition.correct(self.bench))
 
     def drive(self) -> None:
-        """Torques and wrenches for the present state, from those who are not compiled."""
+        """Torques and wrenches from those who are not compiled."""
         self._driven.drive(self.bench, self.time, self.steps)
 
     def tick(self) -> None:
@@ -388,9 +388,8 @@ class Simulation:
         self.whole, self._held = whole, [name for name in whole.cuts if name in set(holds)]
         self.time, self.steps = time, steps
         done = len(self._pending) - actions
-        for _, _, action in self._pending[:done]:
-            if isinstance(action, Steer):
-                self._steering = replace(self._steering, controller=action.controller)
+        for controller in [action.controller for _, _, action in self._pending[:done] if isinstance(action, Steer)]:
+            self._steering = replace(self._steering, controller=controller)
         self._pending = self._pending[done:]
         self._begun = True
         self._mount(self._variant(whole), self.bench.q, self.bench.v)
@@ -403,9 +402,8 @@ class Simulation:
     def require_closed(self, gap: float) -> None:
         """Raise if the loops could not be closed."""
         if not gap <= ro.WIDEST_GAP:
-            raise SimulationError(
-                f"the loops stay open by {gap:.3g} m or rad; take shorter steps", self.time, self.steps
-            )
+            message = f"the loops stay open by {gap:.3g} m or rad; take shorter steps"
+            raise SimulationError(message, self.time, self.steps)
 
     def fail(self, status: int) -> NoReturn:
         """Raise what a status of the kernels stands for."""

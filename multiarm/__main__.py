@@ -1,0 +1,5 @@
+"""``python -m multiarm`` is the command ``multiarm``."""
+
+from multiarm.cli import main
+
+main()
