@@ -322,10 +322,11 @@ class Simulation:
         self._held = [other for other in self.whole.cuts if other in self._held or other == name]
         kinetic = self.bench.look(self.time)[KINETIC]
         self._remount()
-        gap = float(np.abs(constraints(self.model, self.state).gap).max(initial=0.0))
+        parts = constraints(self.model, self.state).cuts
+        gap = max(float(np.abs(part.gap).max(initial=0.0)) for part in parts if part.cut.name == name)
         if gap > tolerance:
-            apart = f"its two sides are {gap:.3g} m or rad apart, more than the tolerance {tolerance:g}"
-            raise SimulationError(f"{name!r} cannot take hold: {apart}", self.time, self.steps)
+            message = f"{name!r} cannot take hold: its two sides are {gap:.3g} m or rad apart, more than {tolerance:g}"
+            raise SimulationError(message, self.time, self.steps)
         self.require_closed(self.bench.settle(self.time))
         data = {"gap": gap, "impulse": self.bench.impulse(name).tolist()}
         data["largest_jump"] = float(np.abs(self.bench.v - here.v).max(initial=0.0))
