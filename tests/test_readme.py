@@ -28,5 +28,5 @@ def test_two_commands_set_everything_up():
     commands = blocks("bash")
     assert len(commands) == 2
     assert all(command.count("\n") == 1 for command in commands)
-    assert "examples/" in commands[0]
+    assert "multiarm run two_pandas_lift" in commands[0]
     assert "pytest" in commands[1]

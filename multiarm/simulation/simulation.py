@@ -387,8 +387,7 @@ class Simulation:
     ) -> None:
         """Continue from what `numbers` and the other arguments say."""
         self.whole, self._held = whole, [name for name in whole.cuts if name in set(holds)]
-        self.time, self.steps = time, steps
-        done = len(self._pending) - actions
+        self.time, self.steps, done = time, steps, len(self._pending) - actions
         for controller in [action.controller for _, _, action in self._pending[:done] if isinstance(action, Steer)]:
             self._steering = replace(self._steering, controller=controller)
         self._pending = self._pending[done:]
