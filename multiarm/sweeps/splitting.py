@@ -22,6 +22,7 @@ from multiarm.sweeps.skyline import back_substitute, first_unknown, forward_subs
 
 ORTHOGONAL = 1e-15
 TURNS = 40
+NOTHING = 1e-30  # of the largest: the square of a row that is rounding, which could be turned for ever
 
 
 @value
@@ -54,12 +55,14 @@ def orthogonalise(a, v):
     for i in range(rows):
         v[i, i] = 1.0
     for _ in range(TURNS):
-        worst = 0.0
+        worst = largest = 0.0
+        for p in range(rows):
+            largest = max(largest, product(a[p], a[p]))
         for p in range(rows):
             for q in range(p + 1, rows):
                 alpha, beta, gamma = product(a[p], a[p]), product(a[q], a[q]), product(a[p], a[q])
                 size = math.sqrt(alpha * beta)
-                if not abs(gamma) > ORTHOGONAL * size:
+                if not abs(gamma) > ORTHOGONAL * size or min(alpha, beta) <= NOTHING * largest:
                     continue
                 worst = max(worst, abs(gamma) / size)
                 zeta = (beta - alpha) / (2.0 * gamma)
