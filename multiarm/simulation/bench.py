@@ -212,6 +212,11 @@ class Bench:
                 self.q[first : first + 4] /= np.linalg.norm(self.q[first : first + 4])
 
     @property
+    def widest_gap(self) -> float:
+        """What was left open at most in the last `roll` [m or rad]."""
+        return float(self._report[ro.GAP])
+
+    @property
     def broken(self) -> int:
         """The first velocity whose acceleration was not finite in the last `roll`."""
         return int(self._report[ro.BROKEN])

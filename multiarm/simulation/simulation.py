@@ -15,7 +15,6 @@ from multiarm.elements import Elements
 from multiarm.errors import (
     BadInputError,
     MultiArmError,
-    OpenLoopError,
     SimulationError,
     UnknownNameError,
 )
@@ -461,10 +460,10 @@ class Simulation:
     def require_closed(self, gap: float) -> None:
         """Raise if the loops could not be closed."""
         if not gap <= ro.WIDEST_GAP:
-            raise OpenLoopError(
-                f"at t = {self.time:.9g} s (step {self.steps}) the loops stay open by {gap:.3g} m or rad; take shorter "
-                f"steps",
-                {},
+            raise SimulationError(
+                f"the loops cannot be closed, they stay open by {gap:.3g} m or rad; take shorter steps",
+                self.time,
+                self.steps,
             )
 
     def fail(self, status: int) -> NoReturn:
@@ -478,7 +477,7 @@ class Simulation:
                 joint,
             )
         if status == ro.OPEN:
-            self.require_closed(np.inf)
+            self.require_closed(self.bench.widest_gap)
         try:
             self.bench.check(status)
         except MultiArmError as error:

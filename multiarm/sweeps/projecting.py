@@ -123,10 +123,8 @@ def project(tree, link, loop, cut, room, moves, q, v, rest, change):
             status, weak = factorise(tree, link, loop, cut, room, q, v, rest)
             if status != 0:
                 return status, 0.0
-            if before <= NEARLY_CLOSED:
-                break
             left = close_gaps(tree, link, loop, cut, room, moves, q, v, weak, change)[1]
-            if not left < before:
+            if before <= NEARLY_CLOSED or not left < before:
                 break
     for c in range(loop[0, lo.CUTS]):
         for i in range(lo.LANES):
