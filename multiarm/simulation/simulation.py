@@ -402,7 +402,7 @@ class Simulation:
     def require_closed(self, gap: float) -> None:
         """Raise if the loops could not be closed."""
         if not gap <= ro.WIDEST_GAP:
-            message = f"the loops stay open by {gap:.3g} m or rad; take shorter steps"
+            message = f"the loops cannot be closed, they stay open by {gap:.3g} m or rad; take shorter steps"
             raise SimulationError(message, self.time, self.steps)
 
     def fail(self, status: int) -> NoReturn:

@@ -10,6 +10,7 @@ from multiarm.sweeps.kinematics import locate, totals
 from multiarm.sweeps.loops import cut_row, frame_of, load_lane
 from multiarm.sweeps.projecting import want_closed
 from multiarm.sweeps.slip import FORCE, RELATIVE, TORSION, slip_margins
+from multiarm.sweeps.stepping import follow
 from multiarm.sweeps.values import ZERO6, axpy6, dot3, load3
 
 # Columns of a sample: numbers, then q, v, a and tau, then for every cut its wrench on the child, its point, its margin
@@ -94,4 +95,5 @@ def observe(plant, t, q, v, a, tau, out):
     if plant.element_whole.shape[0] > 0:
         out[POTENTIAL] += element_energy(tree, link, plant.element_numbers, plant.element_whole, q)
     out[DRIVEN], out[LOST], out[PUSHED] = plant.ledger[0, 0], plant.ledger[0, 1], plant.ledger[0, 2]
+    follow(plant, t)
     out[CLOSURE] = want_closed(tree, link, loop, cut, q) if loop[0, lo.CUTS] > 0 else 0.0

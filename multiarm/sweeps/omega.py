@@ -18,7 +18,7 @@ from multiarm.sweeps.jit import step, value
 from multiarm.sweeps.lifting import couple_on_axes, innovate, lift_cluster, white_table, widest_measure
 from multiarm.sweeps.loops import cluster_row, cut_row, hub_row, link_row, place_all, rank_tolerance
 from multiarm.sweeps.six import back_six, factor_six, forward_six, load_factors, load_six, scale_six, store_factors
-from multiarm.sweeps.splitting import add_reach, orthogonalise, product, table
+from multiarm.sweeps.splitting import NOTHING, add_reach, orthogonalise, product, table
 from multiarm.sweeps.values import load6, load_sym6, sub6
 
 LANES = lo.LANES
@@ -163,7 +163,7 @@ def turn_omega(link, loop, cut, room, white):
                     k = loop[link_row(k), lo.NEXT_AXIS]
                 add_reach(cut, c, lo.CHILD_REACH, lane, loop[record, lo.CHILD_HUB], felt[:, links:], i)
                 add_reach(cut, c, lo.PARENT_REACH, lane, loop[record, lo.PARENT_HUB], felt[:, links:], i)
-    orthogonalise(felt, v)
+    orthogonalise(felt, v, NOTHING)
     largest = widest_measure(link, loop, cut)
     for i in range(len(sizes)):
         sizes[i] = product(felt[i], felt[i])

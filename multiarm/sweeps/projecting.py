@@ -16,6 +16,7 @@ from multiarm.sweeps.structured import correct, factorise
 from multiarm.sweeps.values import add3, load3, sub3
 
 CLOSED = 1e-14  # m or rad: where repeating stops
+NEARLY_CLOSED = 1e-12  # m or rad: what rounding may leave open
 STALE = 1e-9  # m or rad
 MOST = 8
 
@@ -114,9 +115,19 @@ def project(tree, link, loop, cut, room, moves, q, v, rest, change):
     if status != 0:
         return status, 0.0
     found, left = close_gaps(tree, link, loop, cut, room, moves, q, v, weak, change)
+    # factors from before the positions moved are off by what they moved, relative to 1, and more near a singular
+    # position; where that matters they are made anew
+    if found >= STALE:
+        for _ in range(MOST):
+            before = left
+            status, weak = factorise(tree, link, loop, cut, room, q, v, rest)
+            if status != 0:
+                return status, 0.0
+            left = close_gaps(tree, link, loop, cut, room, moves, q, v, weak, change)[1]
+            if before <= NEARLY_CLOSED or not left < before:
+                break
     for c in range(loop[0, lo.CUTS]):
         for i in range(lo.LANES):
             cut[c, lo.LAMBDA + i] = 0.0
-    # factors from before the positions moved are off by what they moved, relative to 1
-    stop_slip(tree, link, loop, cut, room, q, v, weak, change, 1 if found < STALE else MOST)
+    stop_slip(tree, link, loop, cut, room, q, v, weak, change, 1 if found < STALE else 2)
     return 0, left

@@ -22,7 +22,7 @@ from multiarm.sweeps.skyline import back_substitute, first_unknown, forward_subs
 
 ORTHOGONAL = 1e-15
 TURNS = 40
-NOTHING = 1e-30  # of the largest: the square of a row that is rounding, which could be turned for ever
+NOTHING = 1e-30  # square of a share that is rounding: nothing depends on such a direction of all clusters together
 
 
 @value
@@ -48,8 +48,11 @@ def turn(x, y, c, s):
 
 
 @step
-def orthogonalise(a, v):
-    """Turn the rows of `a` until they are orthogonal, and those of `v` with them: one-sided Jacobi."""
+def orthogonalise(a, v, nothing):
+    """Turn the rows of `a` until they are orthogonal, and those of `v` with them: one-sided Jacobi.
+
+    Rows whose square is not above `nothing` of the largest are left as they are.
+    """
     rows = a.shape[0]
     v[:, :] = 0.0
     for i in range(rows):
@@ -62,7 +65,7 @@ def orthogonalise(a, v):
             for q in range(p + 1, rows):
                 alpha, beta, gamma = product(a[p], a[p]), product(a[q], a[q]), product(a[p], a[q])
                 size = math.sqrt(alpha * beta)
-                if not abs(gamma) > ORTHOGONAL * size or min(alpha, beta) <= NOTHING * largest:
+                if not abs(gamma) > ORTHOGONAL * size or min(alpha, beta) <= nothing * largest:
                     continue
                 worst = max(worst, abs(gamma) / size)
                 zeta = (beta - alpha) / (2.0 * gamma)
@@ -111,7 +114,7 @@ def factor_split(link, loop, cut, room, white, g):
                 felt[i, axis] = scale * white[k, lo.LANES * loop[record, lo.SLOT] + lane]
                 k, axis = loop[link_row(k), lo.NEXT_AXIS], axis + 1
             i += 1
-    orthogonalise(felt, v)
+    orthogonalise(felt, v, 0.0)
     for i in range(len(sizes)):
         sizes[i] = product(felt[i], felt[i])
     combine(loop, room, v, reach)
@@ -268,7 +271,7 @@ def factor_weak(loop, room, weak, tolerance, scale):
                     forward_substitute(loop, room, z[w])
                     z[w, n + w] = math.sqrt(-squares[i])
                     w += 1
-    orthogonalise(z, v)
+    orthogonalise(z, v, NOTHING)
     for w in range(weak):
         sizes[w] = product(z[w], z[w])
         scale = max(scale, sizes[w])
