@@ -81,7 +81,7 @@ def test_a02_with_two_four_bars_for_ten_seconds(pins, method, dt, error):
 
 @pytest.mark.parametrize(("dt", "error"), [(0.01, 1e-5), (0.025, LIMITS["low"])])
 def test_a02_with_forty_four_bars_for_twenty_seconds(dt, error):
-    """Largest error 5.9e-6 m of the closed form with rk4 at 10 ms, and 7.3e-6 of the table, which is off by 4e-6 itself.
+    """Largest error 5.9e-6 m of the closed form with rk4 at 10 ms, 7.3e-6 of the table, which is off by 4e-6 itself.
 
     The benchmark asks for 1e-3 ("high precision") or 1e-1 ("low"). Steps of 25 ms are off by 7e-3: one of them, of 0.12
     rad, has its middle so close to the singular position that forces are indeterminate there.
