@@ -52,7 +52,7 @@ def test_gravity_compensation_holds_a_stewart_platform_by_its_slides():
     assert largest(held_still(*moving_linkage("Stewart")).a) < 1e-10
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(team=teams(max_arms=3, pose="generic", kinds=("rigid",)))
 def test_random_teams_hold_still_where_every_body_is_held(team):
     if not well_posed(team.model, team.state) or team.plan.base == "floating":
@@ -228,7 +228,7 @@ def rows_of_rank(rng, rows, width, rank):
     return rng.normal(size=(rows, rank)) @ rng.normal(size=(rank, width))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6), rows=st.integers(0, 9), width=st.integers(1, 9), rank=st.integers(0, 9))
 def test_rows_made_orthogonal_solve_as_numpy_does(seed, rows, width, rank):
     rng = np.random.default_rng(seed)
@@ -249,7 +249,7 @@ def test_rows_made_orthogonal_solve_as_numpy_does(seed, rows, width, rank):
         assert_allclose(z[:done] @ matrix[order[:done].astype(int)], matrix[int(order[i])], atol=1e-8)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 10**6), first=st.integers(0, 5), rows=st.integers(1, 8), rank=st.integers(0, 8))
 def test_a_second_batch_is_met_in_least_squares_once_the_first_is(seed, first, rows, rank):
     rng = np.random.default_rng(seed)
