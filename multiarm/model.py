@@ -23,6 +23,8 @@ from multiarm.state import State, fill_coordinates
 
 __all__ = ["CutJoint", "Model", "Placement", "TreeJoint", "grasp_as_joint"]
 
+UNIT = 1e-15  # how far rounding leaves a quaternion from unit length
+
 
 @dataclass(frozen=True, eq=False)
 class Placement:
@@ -195,7 +197,10 @@ class Model:
         return State(self, positions, velocities)
 
     def normalise(self, q: np.ndarray) -> None:
-        """Make the quaternions in q unit, in place; refuse those further than 1e-6 from it."""
+        """Make the quaternions in q unit, in place; refuse those further than 1e-6 from it.
+
+        Those that are unit to rounding keep their bits, so that a state made of another's numbers is the same.
+        """
         for name, place in self.joints.items():
             if place.joint.kind in ("spherical", "free"):
                 quaternion = q[place.q.start : place.q.start + 4]
@@ -206,7 +211,8 @@ class Model:
                         f"q of {name!r}: the quaternion (x, y, z, w) = {quaternion.tolist()} "
                         f"has length {length:.6g}, not 1"
                     )
-                quaternion /= length
+                if abs(length - 1.0) > UNIT:
+                    quaternion /= length
 
     def configuration(self, q: ArrayLike | State) -> np.ndarray:
         """Validated coordinates from an array of length nq, or from a State."""

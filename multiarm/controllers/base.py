@@ -54,6 +54,7 @@ class Controller:
         """The same controller for a variant of its model, in which other cuts hold; internal forces of others go."""
         args, kwargs = self._given  # type: ignore[attr-defined]
         given = signature(type(self)).bind(model, *args, **kwargs).arguments
+        given |= {name: x.q for name, x in given.items() if isinstance(x, State)}
         if given.get("internal"):
             held = {*model.cuts}
             given["internal"] = {
