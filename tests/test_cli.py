@@ -116,7 +116,7 @@ def test_wrong_usage_is_code_2_and_help_names_the_codes():
     assert call("--version").stdout.strip() == ma.__version__
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_damaged_files_never_end_in_a_traceback(tmp_path, data):
     path = tmp_path / "damaged.yaml"

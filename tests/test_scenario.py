@@ -266,7 +266,7 @@ def test_errors_survive_the_way_back_from_a_worker():
 # ---------------------------------------------------------------------- mutations
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_mutated_files_give_a_scenario_or_an_error_with_a_line(data):
     text = mutate(data, LIFT + "elements: {s: {kind: joint_spring, joint: one, stiffness: 2}}\n")
